@@ -1,0 +1,1 @@
+# libcuzk-cuda.so, loaded by dlopen: see src/backend/cuda/.

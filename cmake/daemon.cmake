@@ -1,0 +1,1 @@
+# cuzk-daemon and the parts that only it needs: engine, store, server.

@@ -1,0 +1,24 @@
+/* Thread pool: parallel for. A pool belongs to whoever made it; there is no global one. The calling thread takes
+ * part, so a pool of n has n - 1 threads of its own. NULL stands everywhere for "run on the calling thread". */
+#ifndef BASE_POOL_H
+#define BASE_POOL_H
+#include "cuzk/status.h"
+#include <stddef.h>
+
+typedef struct pool pool;
+/* task: 0 .. tasks-1; worker: 0 .. pool_size-1, unique among the threads inside the same pool_for. */
+typedef void pool_fn(void *ctx, size_t task, unsigned worker);
+
+/* threads: 0 means one per processor this process may run on (sched_getaffinity, cgroup quota). */
+cuzk_status pool_create(pool **out, unsigned threads, cuzk_error *err) CUZK_MUST_CHECK;
+void pool_destroy(pool *p);
+unsigned pool_size(const pool *p); /* 1 for NULL */
+/* Runs fn for every task and returns when all are done. Tasks are handed out one by one, in order. Calls from
+ * several threads take turns. From within fn, pass NULL instead of the pool: a nested call would deadlock and is
+ * asserted against. */
+void pool_for(pool *p, size_t tasks, pool_fn *fn, void *ctx);
+/* Splits [0, n) into about 4 pieces a thread of at least grain items and runs fn(ctx, first, end, worker). */
+typedef void pool_range_fn(void *ctx, size_t first, size_t end, unsigned worker);
+void pool_for_range(pool *p, size_t n, size_t grain, pool_range_fn *fn, void *ctx);
+unsigned pool_processors(void);
+#endif
