@@ -12,6 +12,7 @@
 #define R1CS_R1CS_H
 #include "base/file.h"
 #include "base/pool.h"
+#include "cuzk/types.h"
 #include "field/field.h"
 
 typedef uint32_t var;
@@ -79,32 +80,16 @@ typedef struct r1cs_counts {
 void r1cs_get_counts(const r1cs *r, r1cs_counts *out);
 const char *r1cs_name(const r1cs *r);
 
-/* Columns of a compiled row: class in the two top bits, kind in bit 29, index below. The index of a boolean wire is its
- * aux index, that of a field wire its rank among the field wires; local ones count from the repetition's first. */
-#define COL_CLASS(c) ((c) >> 30)
-enum { COL_GLOBAL = 0, COL_LOCAL = 1, COL_INPUT_GLOBAL = 2, COL_EXTRA = 3 };
-#define COL_FIELD (1u << 29)
-#define COL_INDEX(c) ((c) & 0x1fffffffu)
-/* COL_EXTRA: with COL_FIELD set, a local input (index from the repetition's first); else import number index. */
-
-typedef struct r1cs_matrix {
-    const uint32_t *row; /* rows + 1 offsets into col */
-    const uint32_t *col;
-    const uint32_t *coef; /* index into the dictionary */
-} r1cs_matrix;
-/* A segment: rows that stand count times, each time with local wires, field ranks and inputs shifted by the strides. */
-typedef struct r1cs_segment {
-    uint64_t first_row, rows, count; /* rows of one repetition */
-    uint64_t aux_base, aux_stride, field_base, field_stride, input_base, input_stride;
-    uint32_t import_count;
-    const uint32_t *imports; /* count * import_count columns (class GLOBAL or INPUT_GLOBAL, with kind) */
-    r1cs_matrix a, b, c;
-} r1cs_segment;
+/* Column encoding, matrices and segments: cuzk/types.h. */
+typedef cuzk_matrix r1cs_matrix;
+typedef cuzk_segment r1cs_segment;
 size_t r1cs_segment_count(const r1cs *r);
 const r1cs_segment *r1cs_segment_at(const r1cs *r, size_t i);
 /* The dictionary: index 0 is 1, index 1 is -1. */
 const fr *r1cs_dictionary(const r1cs *r, size_t *count);
 size_t r1cs_memory(const r1cs *r); /* bytes of the compiled form */
+/* Everything a back end reads, maps included (made on first use). Borrowed from r. */
+cuzk_status r1cs_view(const r1cs *r, cuzk_circuit_view *out, cuzk_error *err) CUZK_MUST_CHECK;
 
 /* Kinds of the aux wires, one bit each (1 = field), ceil(aux / 64) words; made on first use and kept. NULL on failure. */
 const uint64_t *r1cs_field_map(const r1cs *r);
