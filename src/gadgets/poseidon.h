@@ -15,9 +15,15 @@ const poseidon *poseidon_get(const poseidon_set *s, unsigned arity, poseidon_dom
 
 void poseidon_hash(fr *out, const poseidon *p, const fr *in); /* arity elements */
 void poseidon_hash_ref(fr *out, const poseidon *p, const fr *in); /* unoptimised rounds: MDS in full */
+/* n independent hashes: in holds n * arity elements, out n. Eight at a time where the processor has IFMA. */
+void poseidon_hash_many(fr *out, const poseidon *p, const fr *in, size_t n);
 /* Rows of poseidon_hash_circuit for allocated inputs; returns the output wire. */
 var poseidon_synth(cs *c, const poseidon *p, const var *in);
 /* Values of the same wires. */
 void poseidon_witness(wcursor *w, const poseidon *p, const fr *in, fr *out);
+/* n independent hashes, the i-th written at w[i]. in: n * arity elements, out: n. */
+void poseidon_witness_many(wcursor *const *w, const poseidon *p, const fr *in, fr *out, size_t n);
 unsigned poseidon_wires(const poseidon *p); /* field wires that synth allocates */
+unsigned poseidon_arity(const poseidon *p);
+#define POSEIDON_MAX_ARITY 16
 #endif
