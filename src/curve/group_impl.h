@@ -1,0 +1,187 @@
+/* Point arithmetic, encodings and batch conversion of one group. Included once per group by g1.c and g2.c,
+ * with GROUP     prefix of our names (g1)         AFFINE, JACOBIAN  its point types BLST(f)   blst's name of
+ * f (blst_p1_f)     IN_GROUP          blst's subgroup check of an affine point COORD     type of a
+ * coordinate, and coord_mul, coord_sqr, coord_inv, COORD_ONE HALF      bytes of an encoded coordinate, and
+ * coord_read, which decodes one with its range check */
+#define CAT_(a, b) a##b
+#define CAT(a, b)  CAT_(a, b)
+#define FN(name)   CAT(CAT(GROUP, _), name)
+
+static int bytes_are_zero(const void *p, size_t n)
+{
+    const uint8_t *b = p;
+    uint8_t or = 0;
+    for (size_t i = 0; i < n; i++)
+        or |= b[i];
+    return ! or ;
+}
+
+int FN(affine_is_inf)(const AFFINE *p)
+{
+    return bytes_are_zero(p, sizeof *p);
+}
+void FN(affine_neg)(AFFINE *r, const AFFINE *p)
+{
+    r->x = p->x;
+    coord_neg(&r->y, &p->y);
+}
+void FN(add)(JACOBIAN *r, const JACOBIAN *a, const JACOBIAN *b)
+{
+    BLST(add_or_double)(r, a, b);
+}
+void FN(add_affine)(JACOBIAN *r, const JACOBIAN *a, const AFFINE *b)
+{
+    BLST(add_or_double_affine)(r, a, b);
+}
+void FN(from_affine)(JACOBIAN *r, const AFFINE *a)
+{
+    BLST(from_affine)(r, a);
+}
+
+void FN(to_affine)(AFFINE *r, const JACOBIAN *a)
+{
+    if (BLST(is_inf)(a))
+        memset(r, 0, sizeof *r);
+    else
+        BLST(to_affine)(r, a);
+}
+
+/* blst's multiplication is constant-time in the scalar; it splits by the endomorphism, which holds in the
+ * subgroup only, as everything here does. */
+void FN(mul_secret)(JACOBIAN *r, const JACOBIAN *a, const scalar *k)
+{
+    uint8_t b[32];
+    if (BLST(is_inf)(a)) {
+        memset(r, 0, sizeof *r);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        store_le64(b + 8 * i, k->l[i]);
+    BLST(mult)(r, a, b, 256);
+    mem_wipe(b, sizeof b);
+}
+
+void FN(mul)(JACOBIAN *r, const JACOBIAN *a, const scalar *k)
+{
+    if (k->l[0] | k->l[1] | k->l[2] | k->l[3])
+        FN(mul_secret)(r, a, k);
+    else
+        memset(r, 0, sizeof *r);
+}
+
+/* Montgomery's trick; the prefix products wait in r[i].x, so there is no scratch. Pieces of 1024 stay in
+ * cache. */
+void FN(batch_to_affine)(AFFINE *r, const JACOBIAN *a, size_t n)
+{
+    for (; n;) {
+        size_t m = n < 1024 ? n : 1024;
+        COORD acc = COORD_ONE, z, zz;
+        for (size_t i = 0; i < m; i++) {
+            r[i].x = acc;
+            if (!BLST(is_inf)(&a[i]))
+                coord_mul(&acc, &acc, &a[i].z);
+        }
+        coord_inv(&acc, &acc);
+        for (size_t i = m; i-- > 0;) {
+            if (BLST(is_inf)(&a[i])) {
+                memset(&r[i], 0, sizeof r[i]);
+                continue;
+            }
+            coord_mul(&z, &acc, &r[i].x);
+            coord_mul(&acc, &acc, &a[i].z);
+            coord_sqr(&zz, &z);
+            coord_mul(&r[i].x, &a[i].x, &zz);
+            coord_mul(&zz, &zz, &z);
+            coord_mul(&r[i].y, &a[i].y, &zz);
+        }
+        r += m, a += m, n -= m;
+    }
+}
+
+void FN(encode)(uint8_t out[2 * HALF], const AFFINE *p)
+{
+    BLST(affine_serialize)(out, p);
+}
+void FN(compress)(uint8_t out[HALF], const AFFINE *p)
+{
+    BLST(affine_compress)(out, p);
+}
+
+int FN(decode)(AFFINE *r, const uint8_t in[2 * HALF])
+{
+    AFFINE p;
+    if (in[0] & 0x40) {
+        if (in[0] != 0x40 || !bytes_are_zero(in + 1, 2 * HALF - 1))
+            return -1;
+        memset(r, 0, sizeof *r);
+        return 0;
+    }
+    /* A coordinate >= p fails in coord_read, which covers the other two flag bits. */
+    if (coord_read(&p.x, in) || coord_read(&p.y, in + HALF))
+        return -1;
+    if (FN(affine_is_inf)(&p)) /* zeros without the flag would turn into infinity */
+        return -1;
+    *r = p;
+    return 0;
+}
+
+int FN(decode_check)(AFFINE *r, const uint8_t in[2 * HALF])
+{
+    AFFINE p;
+    int rc = FN(decode)(&p, in);
+    if (rc)
+        return rc;
+    if (!BLST(affine_on_curve)(&p))
+        return -2;
+    if (!IN_GROUP(&p))
+        return -3;
+    *r = p;
+    return 0;
+}
+
+int FN(decompress)(AFFINE *r, const uint8_t in[HALF])
+{
+    AFFINE p;
+    switch (BLST(uncompress)(&p, in)) {
+    case BLST_SUCCESS:
+        break;
+    case BLST_POINT_NOT_ON_CURVE:
+        return -2;
+    case BLST_POINT_NOT_IN_GROUP:
+        return -3;
+    default:
+        return -1;
+    }
+    if (!IN_GROUP(&p))
+        return -3;
+    *r = p;
+    return 0;
+}
+
+typedef struct decode_job {
+    AFFINE *r;
+    const uint8_t *in;
+    _Atomic size_t bad; /* lowest bad index seen, SIZE_MAX for none */
+} decode_job;
+
+static void decode_range(void *ctx, size_t first, size_t end, unsigned worker)
+{
+    decode_job *j = ctx;
+    (void)worker;
+    for (size_t i = first; i < end; i++) {
+        if (!FN(decode)(&j->r[i], j->in + i * 2 * HALF))
+            continue;
+        size_t seen = atomic_load(&j->bad);
+        while (i < seen && !atomic_compare_exchange_weak(&j->bad, &seen, i))
+            ;
+        return; /* later ones of this range cannot be lower */
+    }
+}
+
+ptrdiff_t FN(decode_many)(AFFINE *r, const uint8_t *in, size_t n, pool *p)
+{
+    decode_job j = {r, in, SIZE_MAX};
+    pool_for_range(p, n, 4096, decode_range, &j);
+    size_t bad = atomic_load(&j.bad);
+    return bad == SIZE_MAX ? -1 : (ptrdiff_t)bad;
+}
