@@ -3,8 +3,8 @@
 #define BASE_CLOCK_H
 #include <stdatomic.h>
 #include <stdint.h>
-uint64_t clock_ns(void);         /* CLOCK_MONOTONIC */
-uint64_t clock_wall_ns(void);    /* CLOCK_REALTIME */
+uint64_t clock_ns(void);      /* CLOCK_MONOTONIC */
+uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
 uint64_t clock_process_cpu_ns(void);
 
 /* A request to stop, shared between the thread that asks and the one that works: long operations look at it

@@ -1,4 +1,5 @@
-/* The processor's features, read once. Code for an instruction set is reached only through tests of this table. */
+/* The processor's features, read once. Code for an instruction set is reached only through tests of this
+ * table. */
 #ifndef BASE_CPU_H
 #define BASE_CPU_H
 typedef struct cpu_features {
@@ -8,6 +9,7 @@ typedef struct cpu_features {
 } cpu_features;
 /* CUZK_CPU=portable in the environment (or cpu_force_portable) switches every vector form off. */
 const cpu_features *cpu_get(void);
-/* For tests and benchmarks: 1 forces the scalar forms, 0 returns to what the processor has. Not thread-safe. */
+/* For tests and benchmarks: 1 forces the scalar forms, 0 returns to what the processor has. Not thread-safe.
+ */
 void cpu_force_portable(int on);
 #endif

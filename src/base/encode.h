@@ -7,8 +7,8 @@
 void hex_encode(char *out /* 2n + 1 */, const void *data, size_t n);
 /* Decodes exactly n bytes from 2n digits (an optional 0x before them); returns 0 on success. */
 int hex_decode(void *out, size_t n, const char *text);
-/* Decodes standard base64 (padding required, no white space) into out (3 * (n / 4) bytes); returns the length or
- * -1, and then *bad_at is the offset of the first wrong character. */
+/* Decodes standard base64 (padding required, no white space) into out (3 * (n / 4) bytes); returns the length
+ * or -1, and then *bad_at is the offset of the first wrong character. */
 ptrdiff_t base64_decode(uint8_t *out, const char *text, size_t n, size_t *bad_at);
 
 static inline uint32_t load_le32(const void *p)

@@ -1,5 +1,5 @@
-/* Files: read-only maps that survive truncation checks, and writers that appear under the final name only when
- * complete (temporary name, fsync, rename). */
+/* Files: read-only maps that survive truncation checks, and writers that appear under the final name only
+ * when complete (temporary name, fsync, rename). */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 #include "cuzk/status.h"
@@ -40,7 +40,8 @@ cuzk_status file_writer_commit(file_writer *w, cuzk_error *err) CUZK_MUST_CHECK;
 void file_writer_abort(file_writer *w); /* removes the temporary file; idempotent */
 
 /* Whole small file into memory, at most limit bytes; data ends in an extra 0 byte; mem_free. */
-cuzk_status file_read(uint8_t **data, size_t *size, const char *path, size_t limit, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status file_read(uint8_t **data, size_t *size, const char *path, size_t limit,
+                      cuzk_error *err) CUZK_MUST_CHECK;
 /* Writes a whole file by temporary name and rename. */
 cuzk_status file_save(const char *path, const void *data, size_t size, cuzk_error *err) CUZK_MUST_CHECK;
 int file_exists(const char *path);

@@ -31,8 +31,8 @@ void blake2b_init_personal(blake2b *b, size_t out_bytes, const void *key, size_t
 void blake2b_update(blake2b *b, const void *data, size_t bytes);
 void blake2b_final(blake2b *b, uint8_t *out);
 
-/* ChaCha with the given number of rounds (8 or 20), 64-bit block counter and 64-bit stream id in the nonce words,
- * as rand_chacha lays them out. */
+/* ChaCha with the given number of rounds (8 or 20), 64-bit block counter and 64-bit stream id in the nonce
+ * words, as rand_chacha lays them out. */
 void chacha_block(uint8_t out[64], const uint8_t key[32], uint64_t counter, uint64_t stream, int rounds);
 typedef struct chacha_rng {
     uint8_t key[32], block[64];

@@ -1,5 +1,5 @@
-/* Structured log. The library never writes to stdout: records go to a sink, stderr by default. No secret and no
- * witness value may be passed to it. */
+/* Structured log. The library never writes to stdout: records go to a sink, stderr by default. No secret and
+ * no witness value may be passed to it. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 #include "cuzk/status.h"
@@ -16,5 +16,6 @@ void log_set_sink(void (*sink)(void *ctx, const char *line), void *ctx);
 /* One record. fields: "key=value key2=\"quoted value\"" pairs may be part of the formatted text. */
 void log_write(log_level level, const char *part, const char *format, ...) CUZK_PRINTF(3, 4);
 /* The same with a job id (NULL allowed), which becomes a field of its own. */
-void log_job(log_level level, const char *part, const char *job_id, const char *format, ...) CUZK_PRINTF(4, 5);
+void log_job(log_level level, const char *part, const char *job_id, const char *format, ...)
+    CUZK_PRINTF(4, 5);
 #endif

@@ -24,7 +24,7 @@ cuzk_status mem_error(cuzk_error *err, size_t bytes, const char *what);
 void mem_fault_set(uint64_t n, int from_then_on);
 uint64_t mem_fault_count(void);
 
-uint64_t mem_rss_bytes(void);      /* resident set now */
-uint64_t mem_rss_peak_bytes(void); /* VmHWM */
+uint64_t mem_rss_bytes(void);       /* resident set now */
+uint64_t mem_rss_peak_bytes(void);  /* VmHWM */
 uint64_t mem_available_bytes(void); /* min of MemAvailable and the cgroup's room */
 #endif

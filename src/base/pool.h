@@ -1,5 +1,6 @@
-/* Thread pool: parallel for. A pool belongs to whoever made it; there is no global one. The calling thread takes
- * part, so a pool of n has n - 1 threads of its own. NULL stands everywhere for "run on the calling thread". */
+/* Thread pool: parallel for. A pool belongs to whoever made it; there is no global one. The calling thread
+ * takes part, so a pool of n has n - 1 threads of its own. NULL stands everywhere for "run on the calling
+ * thread". */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 #include "cuzk/status.h"
@@ -14,8 +15,8 @@ cuzk_status pool_create(pool **out, unsigned threads, cuzk_error *err) CUZK_MUST
 void pool_destroy(pool *p);
 unsigned pool_size(const pool *p); /* 1 for NULL */
 /* Runs fn for every task and returns when all are done. Tasks are handed out one by one, in order. Calls from
- * several threads take turns. From within fn, pass NULL instead of the pool: a nested call would deadlock and is
- * asserted against. */
+ * several threads take turns. From within fn, pass NULL instead of the pool: a nested call would deadlock and
+ * is asserted against. */
 void pool_for(pool *p, size_t tasks, pool_fn *fn, void *ctx);
 /* Splits [0, n) into about 4 pieces a thread of at least grain items and runs fn(ctx, first, end, worker). */
 typedef void pool_range_fn(void *ctx, size_t first, size_t end, unsigned worker);

@@ -1,0 +1,33 @@
+#include "base/clock.h"
+#include <stddef.h>
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+uint64_t clock_wall_ns(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+uint64_t clock_process_cpu_ns(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+int cancel_check(const cancel_token *t)
+{
+    if (!t)
+        return 0;
+    if (atomic_load_explicit(&t->cancelled, memory_order_relaxed))
+        return 1;
+    uint64_t deadline = atomic_load_explicit(&t->deadline_ns, memory_order_relaxed);
+    return deadline && clock_ns() >= deadline ? 2 : 0;
+}

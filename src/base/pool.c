@@ -1,0 +1,210 @@
+/* A pool is a set of threads that sleep on a condition and a job description they all read: a counter hands
+ * out task numbers. One job runs at a time; callers queue on run_lock. */
+#include "base/pool.h"
+#include "base/mem.h"
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+struct pool {
+    unsigned threads; /* the caller included */
+    pthread_t *thread;
+    unsigned started;
+    pthread_mutex_t run_lock; /* one pool_for at a time */
+    pthread_mutex_t lock;
+    pthread_cond_t wake, done;
+    uint64_t generation;
+    unsigned active; /* threads still inside the job */
+    int stop;
+    pool_fn *fn;
+    void *ctx;
+    size_t tasks;
+    atomic_size_t next;
+};
+
+struct start_arg {
+    pool *p;
+    unsigned worker;
+};
+
+static _Thread_local const pool *inside; /* the pool whose task this thread is running */
+
+static void work(pool *p, unsigned worker)
+{
+    const pool *outer = inside;
+    inside = p;
+    for (;;) {
+        size_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
+        if (i >= p->tasks)
+            break;
+        p->fn(p->ctx, i, worker);
+    }
+    inside = outer;
+}
+
+static void *thread_main(void *arg)
+{
+    struct start_arg a = *(struct start_arg *)arg;
+    mem_free(arg);
+    pool *p = a.p;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (!p->stop && p->generation == seen)
+            pthread_cond_wait(&p->wake, &p->lock);
+        if (p->stop)
+            break;
+        seen = p->generation;
+        pthread_mutex_unlock(&p->lock);
+        work(p, a.worker);
+        pthread_mutex_lock(&p->lock);
+        if (--p->active == 0)
+            pthread_cond_signal(&p->done);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Processors that a cgroup quota grants, rounded up; 0 if there is none. */
+static unsigned cgroup_processors(void)
+{
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!f)
+        return 0;
+    unsigned long long quota, period;
+    unsigned n = 0;
+    if (fscanf(f, "%llu %llu", &quota, &period) == 2 && period)
+        n = (unsigned)((quota + period - 1) / period);
+    fclose(f);
+    return n;
+}
+
+unsigned pool_processors(void)
+{
+    cpu_set_t set;
+    unsigned n = 1;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+        n = (unsigned)CPU_COUNT(&set);
+    unsigned quota = cgroup_processors();
+    return quota && quota < n ? quota : n;
+}
+
+cuzk_status pool_create(pool **out, unsigned threads, cuzk_error *err)
+{
+    *out = NULL;
+    if (!threads)
+        threads = pool_processors();
+    pool *p = mem_calloc(1, sizeof(*p));
+    if (!p)
+        return mem_error(err, sizeof(*p), "a thread pool");
+    p->threads = threads;
+    pthread_mutex_init(&p->run_lock, NULL);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, NULL);
+    pthread_cond_init(&p->done, NULL);
+    p->thread = mem_calloc(threads, sizeof(pthread_t));
+    if (!p->thread) {
+        pool_destroy(p);
+        return mem_error(err, threads * sizeof(pthread_t), "a thread pool");
+    }
+    for (unsigned i = 1; i < threads; i++) {
+        struct start_arg *a = mem_alloc(sizeof(*a));
+        if (!a) {
+            pool_destroy(p);
+            return mem_error(err, sizeof(*a), "a thread pool");
+        }
+        *a = (struct start_arg){p, i};
+        int rc = pthread_create(&p->thread[i], NULL, thread_main, a);
+        if (rc) {
+            mem_free(a);
+            pool_destroy(p);
+            return cuzk_error_set(err, CUZK_OUT_OF_MEMORY, "cannot start thread %u of %u: %s", i, threads,
+                                  strerror(rc));
+        }
+        p->started = i;
+    }
+    *out = p;
+    return CUZK_OK;
+}
+
+void pool_destroy(pool *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->stop = 1;
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 1; i <= p->started; i++)
+        pthread_join(p->thread[i], NULL);
+    mem_free(p->thread);
+    pthread_cond_destroy(&p->wake);
+    pthread_cond_destroy(&p->done);
+    pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->run_lock);
+    mem_free(p);
+}
+
+unsigned pool_size(const pool *p)
+{
+    return p ? p->threads : 1;
+}
+
+void pool_for(pool *p, size_t tasks, pool_fn *fn, void *ctx)
+{
+    if (!p || p->threads == 1 || tasks <= 1) {
+        for (size_t i = 0; i < tasks; i++)
+            fn(ctx, i, 0);
+        return;
+    }
+    assert(inside != p && "pool_for from within a task of the same pool");
+    pthread_mutex_lock(&p->run_lock);
+    p->fn = fn;
+    p->ctx = ctx;
+    p->tasks = tasks;
+    atomic_store_explicit(&p->next, 0, memory_order_relaxed);
+    pthread_mutex_lock(&p->lock);
+    p->active = p->threads - 1;
+    p->generation++;
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+    work(p, 0);
+    pthread_mutex_lock(&p->lock);
+    while (p->active)
+        pthread_cond_wait(&p->done, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_unlock(&p->run_lock);
+}
+
+struct range_job {
+    pool_range_fn *fn;
+    void *ctx;
+    size_t n, pieces;
+};
+
+static void range_task(void *ctx, size_t task, unsigned worker)
+{
+    struct range_job *j = ctx;
+    size_t first = (size_t)((unsigned __int128)j->n * task / j->pieces);
+    size_t end = (size_t)((unsigned __int128)j->n * (task + 1) / j->pieces);
+    if (first < end)
+        j->fn(j->ctx, first, end, worker);
+}
+
+void pool_for_range(pool *p, size_t n, size_t grain, pool_range_fn *fn, void *ctx)
+{
+    if (!n)
+        return;
+    if (!grain)
+        grain = 1;
+    size_t pieces = (size_t)pool_size(p) * 4;
+    if (pool_size(p) == 1)
+        pieces = 1;
+    if (pieces > (n + grain - 1) / grain)
+        pieces = (n + grain - 1) / grain;
+    struct range_job j = {fn, ctx, n, pieces};
+    pool_for(p, pieces, range_task, &j);
+}
