@@ -1,7 +1,7 @@
 /* Status codes and error messages: what every fallible function of cuzk returns.
  *
- * Three classes of failure: a caller's bug is an assert; bad input, a missing resource or a failing device is a
- * status with a message; the impossible is fatal. */
+ * Three classes of failure: a caller's bug is an assert; bad input, a missing resource or a failing device is
+ * a status with a message; the impossible is fatal. */
 #ifndef CUZK_STATUS_H
 #define CUZK_STATUS_H
 
@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define CUZK_API __attribute__((visibility("default")))
+#define CUZK_API               __attribute__((visibility("default")))
 #define CUZK_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#define CUZK_MUST_CHECK __attribute__((warn_unused_result))
+#define CUZK_MUST_CHECK        __attribute__((warn_unused_result))
 #else
 #define CUZK_API
 #define CUZK_PRINTF(fmt, args)
@@ -42,8 +42,8 @@ typedef enum cuzk_status {
 #undef X
 } cuzk_status;
 
-/* A status with a sentence: what, where, what to do. Filled only on failure; the caller owns it. NULL is accepted
- * wherever a cuzk_error is. */
+/* A status with a sentence: what, where, what to do. Filled only on failure; the caller owns it. NULL is
+ * accepted wherever a cuzk_error is. */
 typedef struct cuzk_error {
     cuzk_status status;
     char message[512];

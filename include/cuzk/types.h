@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Little-endian 64-bit limbs in Montgomery form (R = 2^256 for Fr, 2^384 for Fp), canonical: blst's memory layout.
- * An affine point of all zeros is infinity. */
+/* Little-endian 64-bit limbs in Montgomery form (R = 2^256 for Fr, 2^384 for Fp), canonical: blst's memory
+ * layout. An affine point of all zeros is infinity. */
 typedef struct cuzk_fr {
     uint64_t l[4];
 } cuzk_fr;
@@ -26,8 +26,8 @@ typedef struct cuzk_scalar {
 } cuzk_scalar;
 
 /* Columns of a compiled row: class in bits 31..30, kind in bit 29, index in bits 28..0.
- * The index of a boolean wire is its aux index; that of a field wire its rank among the field wires; of an input its
- * number. Local indices count from the first wire (field wire, input) of the repetition. */
+ * The index of a boolean wire is its aux index; that of a field wire its rank among the field wires; of an
+ * input its number. Local indices count from the first wire (field wire, input) of the repetition. */
 #define CUZK_COL_CLASS(c) ((uint32_t)(c) >> 30)
 #define CUZK_COL_GLOBAL   0u
 #define CUZK_COL_LOCAL    1u
@@ -37,13 +37,13 @@ typedef struct cuzk_scalar {
 #define CUZK_COL_INDEX(c) ((uint32_t)(c)&0x1fffffffu)
 
 typedef struct cuzk_matrix {
-    const uint32_t *row;  /* rows + 1 offsets into col and coef */
+    const uint32_t *row; /* rows + 1 offsets into col and coef */
     const uint32_t *col;
     const uint32_t *coef; /* index into the dictionary */
 } cuzk_matrix;
 
-/* Rows that stand count times; each repetition shifts local wires, field ranks and inputs by the strides. Repetition i
- * holds rows first_row + i * rows .. + rows - 1. */
+/* Rows that stand count times; each repetition shifts local wires, field ranks and inputs by the strides.
+ * Repetition i holds rows first_row + i * rows .. + rows - 1. */
 typedef struct cuzk_segment {
     uint64_t first_row, rows, count;
     uint64_t aux_base, aux_stride, field_base, field_stride, input_base, input_stride;
@@ -58,8 +58,8 @@ typedef struct cuzk_circuit_view {
     size_t segment_count;
     const cuzk_segment *segments;
     size_t dictionary_count;
-    const cuzk_fr *dictionary; /* index 0 is 1, index 1 is -1 */
-    const uint64_t *field_map; /* one bit per aux wire: 1 = field element */
+    const cuzk_fr *dictionary;             /* index 0 is 1, index 1 is -1 */
+    const uint64_t *field_map;             /* one bit per aux wire: 1 = field element */
     const uint64_t *a_density, *b_density; /* one bit per aux wire: non-zero in A (B) */
     const uint64_t *b_input_density;       /* one bit per input; A holds all inputs */
 } cuzk_circuit_view;

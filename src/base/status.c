@@ -52,7 +52,8 @@ cuzk_status cuzk_error_prefix(cuzk_error *err, const char *format, ...)
     va_end(args);
     if (n < 0 || (size_t)n >= sizeof(message) - 2)
         return err->status;
-    snprintf(message + n, sizeof(message) - (size_t)n, ": %s", err->message);
+    snprintf(message + n, sizeof(message) - (size_t)n, ": %.*s", (int)(sizeof(message) - (size_t)n - 3),
+             err->message);
     memcpy(err->message, message, sizeof(message));
     return err->status;
 }

@@ -1,6 +1,6 @@
-/* Points of G1 and G2. Affine points are blst's: Montgomery coordinates, infinity is all zeros. Sums that may meet
- * infinity, equal or opposite points are exact everywhere in this project; blst_p1s_to_affine and its Pippenger
- * are not used, since they are wrong when a batch holds infinity. */
+/* Points of G1 and G2. Affine points are blst's: Montgomery coordinates, infinity is all zeros. Sums that may
+ * meet infinity, equal or opposite points are exact everywhere in this project; blst_p1s_to_affine and its
+ * Pippenger are not used, since they are wrong when a batch holds infinity. */
 #ifndef CURVE_CURVE_H
 #define CURVE_CURVE_H
 #include "base/pool.h"
@@ -32,9 +32,9 @@ void g2_to_affine(g2_affine *r, const g2 *a);
 void g1_batch_to_affine(g1_affine *r, const g1 *a, size_t n);
 void g2_batch_to_affine(g2_affine *r, const g2 *a, size_t n);
 
-/* Uncompressed big-endian encoding: 96 and 192 bytes, flag bits as in the serialisation of blst. Decoding checks
- * the form and that coordinates are < p; _check adds curve and subgroup. Return 0, or -1 form, -2 not on the curve,
- * -3 outside the subgroup. */
+/* Uncompressed big-endian encoding: 96 and 192 bytes, flag bits as in the serialisation of blst. Decoding
+ * checks the form and that coordinates are < p; _check adds curve and subgroup. Return 0, or -1 form, -2 not
+ * on the curve, -3 outside the subgroup. */
 void g1_encode(uint8_t out[96], const g1_affine *p);
 void g2_encode(uint8_t out[192], const g2_affine *p);
 int g1_decode(g1_affine *r, const uint8_t in[96]);
@@ -50,7 +50,10 @@ int g2_decompress(g2_affine *r, const uint8_t in[96]);
 ptrdiff_t g1_decode_many(g1_affine *r, const uint8_t *in, size_t n, pool *p);
 ptrdiff_t g2_decode_many(g2_affine *r, const uint8_t *in, size_t n, pool *p);
 
-/* r[i] = k[i] * base for many scalars (setup): fixed-base windows, batch-affine sums. r may hold infinities. */
-cuzk_status g1_fixed_base_many(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err);
-cuzk_status g2_fixed_base_many(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err);
+/* r[i] = k[i] * base for many scalars (setup): fixed-base windows, batch-affine sums. r may hold infinities.
+ */
+cuzk_status g1_fixed_base_many(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,
+                               cuzk_error *err);
+cuzk_status g2_fixed_base_many(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p,
+                               cuzk_error *err);
 #endif

@@ -1,5 +1,5 @@
-/* What Filecoin registers: circuits, their parameter files, the numbers of proofs on the wire. Tables in source, checked
- * against tests/data/{registry,circuits,parameters}.json by a test. */
+/* What Filecoin registers: circuits, their parameter files, the numbers of proofs on the wire. Tables in
+ * source, checked against tests/data/{registry,circuits,parameters}.json by a test. */
 #ifndef FILECOIN_REGISTRY_H
 #define FILECOIN_REGISTRY_H
 #include "cuzk/status.h"
@@ -15,17 +15,18 @@ typedef struct circuit_info {
     const char *file;      /* registered file name without .params / .vk */
     circuit_kind kind;
     uint64_t sector_size;
-    uint32_t partitions;   /* of one proof (porep v1/v1_1/synthetic, update); 0 where it depends */
-    uint32_t challenges;   /* per partition (porep, update) or per sector (winning, window) */
-    uint32_t layers;       /* porep */
-    uint32_t sectors;      /* sectors per partition (winning, window) */
-    uint32_t h;            /* update: the tool's default h select */
+    uint32_t partitions; /* of one proof (porep v1/v1_1/synthetic, update); 0 where it depends */
+    uint32_t challenges; /* per partition (porep, update) or per sector (winning, window) */
+    uint32_t layers;     /* porep */
+    uint32_t sectors;    /* sectors per partition (winning, window) */
+    uint32_t h;          /* update: the tool's default h select */
     int published;
 } circuit_info;
 /* Accepts the tool's and the wire's names, NULL if unknown. */
 const circuit_info *circuit_by_name(const char *name);
 const circuit_info *circuit_find(circuit_kind kind, uint64_t sector_size);
-const circuit_info *circuit_by_file(const char *base_name); /* "v28-....params", ".vk", with or without TEST- */
+const circuit_info *
+circuit_by_file(const char *base_name); /* "v28-....params", ".vk", with or without TEST- */
 size_t circuit_count(void);
 const circuit_info *circuit_at(size_t i);
 
@@ -38,7 +39,7 @@ typedef struct published_file {
 const published_file *published_file_find(const char *name);
 
 typedef struct registered_seal {
-    uint32_t number; /* 0..19 */
+    uint32_t number;  /* 0..19 */
     const char *name; /* "StackedDrg32GiBV1_1" */
     uint64_t sector_size;
     porep_version version;
@@ -61,6 +62,8 @@ typedef struct registered_update {
 } registered_update;
 const registered_seal *seal_by_number(uint64_t number);
 const registered_seal *seal_by_name(const char *name);
+/* The registered proof of a size and version; NULL where none is registered (4KiB, 16KiB, 32KiB). */
+const registered_seal *seal_find(uint64_t sector_size, porep_version version);
 const registered_post *post_by_number(uint64_t number);
 const registered_post *post_by_name(const char *name);
 const registered_update *update_by_number(uint64_t number);

@@ -1,19 +1,21 @@
 /* Poseidon over Fr as neptune (strength standard, S-box x^5): the hash, its circuit, its witness.
- * Constants are generated from the specification (Grain LFSR, Cauchy MDS, sparse factorisation); source: Grassi et al.,
- * "Poseidon", USENIX Security 2021, and neptune's specification. */
+ * Constants are generated from the specification (Grain LFSR, Cauchy MDS, sparse factorisation); source:
+ * Grassi et al., "Poseidon", USENIX Security 2021, and neptune's specification. */
 #ifndef GADGETS_POSEIDON_H
 #define GADGETS_POSEIDON_H
 #include "r1cs/r1cs.h"
 
 typedef struct poseidon poseidon; /* constants of one arity and domain tag; immutable */
 typedef enum poseidon_domain { POSEIDON_MERKLE, POSEIDON_SNAP_GEN } poseidon_domain;
-/* Constants for every arity in use (1, 2, 4, 8, 11 for Merkle; SnapDeals' own). One set serves all threads. */
+/* Constants for every arity in use (1, 2, 4, 8, 11 for Merkle; SnapDeals' own). One set serves all threads.
+ */
 typedef struct poseidon_set poseidon_set;
 cuzk_status poseidon_set_create(poseidon_set **out, cuzk_error *err) CUZK_MUST_CHECK;
 void poseidon_set_destroy(poseidon_set *s);
-const poseidon *poseidon_get(const poseidon_set *s, unsigned arity, poseidon_domain domain); /* NULL: not in the set */
+const poseidon *poseidon_get(const poseidon_set *s, unsigned arity,
+                             poseidon_domain domain); /* NULL: not in the set */
 
-void poseidon_hash(fr *out, const poseidon *p, const fr *in); /* arity elements */
+void poseidon_hash(fr *out, const poseidon *p, const fr *in);     /* arity elements */
 void poseidon_hash_ref(fr *out, const poseidon *p, const fr *in); /* unoptimised rounds: MDS in full */
 /* n independent hashes: in holds n * arity elements, out n. Eight at a time where the processor has IFMA. */
 void poseidon_hash_many(fr *out, const poseidon *p, const fr *in, size_t n);

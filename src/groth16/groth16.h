@@ -1,6 +1,6 @@
 /* Groth16 over BLS12-381: parameter files, setup, proving, verification.
- * Source: J. Groth, "On the Size of Pairing-Based Non-interactive Arguments", EUROCRYPT 2016; the file layout is
- * bellperson's (docs/formats.md). */
+ * Source: J. Groth, "On the Size of Pairing-Based Non-interactive Arguments", EUROCRYPT 2016; the file layout
+ * is bellperson's (docs/formats.md). */
 #ifndef GROTH16_GROTH16_H
 #define GROTH16_GROTH16_H
 #include "base/clock.h"
@@ -18,7 +18,8 @@ typedef struct verifying_key {
     blst_fp12 alpha_beta; /* e(alpha, beta), made once */
 } verifying_key;
 /* Reads a .vk from memory (curve and subgroup of every point checked); *used: bytes read. */
-cuzk_status vk_parse(verifying_key *vk, const uint8_t *data, size_t size, size_t *used, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status vk_parse(verifying_key *vk, const uint8_t *data, size_t size, size_t *used,
+                     cuzk_error *err) CUZK_MUST_CHECK;
 cuzk_status vk_open(verifying_key *vk, const char *path, cuzk_error *err) CUZK_MUST_CHECK;
 void vk_clear(verifying_key *vk);
 /* Bytes of a .vk: 96*3 + 192*3 + 4 + 96 * ic_count. */
@@ -38,10 +39,11 @@ void params_close(params *p);
 cuzk_status params_match(const params *p, const r1cs *r, cuzk_error *err) CUZK_MUST_CHECK;
 /* Every point: encoding, curve, subgroup. progress (may be NULL) is called with done and total. */
 typedef void progress_fn(void *ctx, uint64_t done, uint64_t total);
-cuzk_status params_check(const params *p, pool *pl, progress_fn *progress, void *ctx, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status params_check(const params *p, pool *pl, progress_fn *progress, void *ctx,
+                         cuzk_error *err) CUZK_MUST_CHECK;
 /* First 16 bytes of BLAKE2b-512 of the file, and its SHA-256 if sha256 is not NULL. */
-cuzk_status params_digest(const params *p, uint8_t blake2b_head[16], uint8_t sha256[32], progress_fn *progress, void *ctx,
-                          cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status params_digest(const params *p, uint8_t blake2b_head[16], uint8_t sha256[32],
+                          progress_fn *progress, void *ctx, cuzk_error *err) CUZK_MUST_CHECK;
 
 typedef struct toxic_waste {
     fr alpha, beta, gamma, delta, tau;
@@ -52,34 +54,35 @@ cuzk_status toxic_waste_random(toxic_waste *t, cuzk_error *err) CUZK_MUST_CHECK;
 /* fr(label): SHA-256("cuzk-test-srs:" label), two top bits cleared, little-endian. */
 void test_fr(fr *out, const char *label);
 /* Writes .params and .vk (temporary names, renamed). */
-cuzk_status groth16_setup(const r1cs *r, const toxic_waste *t, const char *params_path, const char *vk_path, pool *p,
-                          progress_fn *progress, void *ctx, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status groth16_setup(const r1cs *r, const toxic_waste *t, const char *params_path, const char *vk_path,
+                          pool *p, progress_fn *progress, void *ctx, cuzk_error *err) CUZK_MUST_CHECK;
 
 typedef struct groth16_times { /* milliseconds */
     double multiply, quotient, msm_h, msm_l, msm_a, msm_b_g1, msm_b_g2, finish, verify, total;
 } groth16_times;
-/* r, s: NULL for fresh randomness from the kernel (always, outside tests). The proof is verified before it is returned;
- * an invalid one is CUZK_INVALID_PROOF and out is wiped. times may be NULL. */
+/* r, s: NULL for fresh randomness from the kernel (always, outside tests). The proof is verified before it is
+ * returned; an invalid one is CUZK_INVALID_PROOF and out is wiped. times may be NULL. */
 typedef struct groth16_prover groth16_prover; /* a device, a key on it, a verifying key */
-cuzk_status groth16_prover_create(groth16_prover **out, const cuzk_backend *backend, cuzk_device *device, const r1cs *r,
-                                  const params *p, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status groth16_prover_create(groth16_prover **out, const cuzk_backend *backend, cuzk_device *device,
+                                  const r1cs *r, const params *p, cuzk_error *err) CUZK_MUST_CHECK;
 void groth16_prover_destroy(groth16_prover *g);
-cuzk_status groth16_prove(groth16_prover *g, const witness *w, const fr *r, const fr *s, uint8_t out[GROTH16_PROOF_BYTES],
-                          groth16_times *times, const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
-/* The two halves, for pipelines: start returns when the device is free for the next witness; finish assembles the proof
- * and verifies it. */
+cuzk_status groth16_prove(groth16_prover *g, const witness *w, const fr *r, const fr *s,
+                          uint8_t out[GROTH16_PROOF_BYTES], groth16_times *times, const cancel_token *cancel,
+                          cuzk_error *err) CUZK_MUST_CHECK;
+/* The two halves, for pipelines: start returns when the device is free for the next witness; finish assembles
+ * the proof and verifies it. */
 typedef struct groth16_job groth16_job;
-cuzk_status groth16_prove_start(groth16_prover *g, groth16_job **out, const witness *w, const cancel_token *cancel,
-                                cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status groth16_prove_start(groth16_prover *g, groth16_job **out, const witness *w,
+                                const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
 cuzk_status groth16_prove_finish(groth16_job *job, const fr *r, const fr *s, uint8_t out[GROTH16_PROOF_BYTES],
                                  groth16_times *times, cuzk_error *err) CUZK_MUST_CHECK; /* frees job */
 
-/* CUZK_OK: valid. CUZK_INVALID_PROOF: it does not decode or does not verify. inputs: ic_count - 1 values (without the
- * constant one), canonical. */
-cuzk_status groth16_verify(const verifying_key *vk, const uint8_t proof[GROTH16_PROOF_BYTES], const fr *inputs, size_t n,
-                           cuzk_error *err) CUZK_MUST_CHECK;
-/* Several proofs of one key at once by a random linear combination; on failure *bad is the first invalid one. inputs:
- * count * n values. */
-cuzk_status groth16_verify_batch(const verifying_key *vk, const uint8_t *proofs, size_t count, const fr *inputs, size_t n,
-                                 size_t *bad, cuzk_error *err) CUZK_MUST_CHECK;
+/* CUZK_OK: valid. CUZK_INVALID_PROOF: it does not decode or does not verify. inputs: ic_count - 1 values
+ * (without the constant one), canonical. */
+cuzk_status groth16_verify(const verifying_key *vk, const uint8_t proof[GROTH16_PROOF_BYTES],
+                           const fr *inputs, size_t n, cuzk_error *err) CUZK_MUST_CHECK;
+/* Several proofs of one key at once by a random linear combination; on failure *bad is the first invalid one.
+ * inputs: count * n values. */
+cuzk_status groth16_verify_batch(const verifying_key *vk, const uint8_t *proofs, size_t count,
+                                 const fr *inputs, size_t n, size_t *bad, cuzk_error *err) CUZK_MUST_CHECK;
 #endif

@@ -1,8 +1,8 @@
 /* Evaluation domains and number-theoretic transforms over Fr.
  *
- * A domain of size n = 2^k has root w = 7^((r-1)/2^k) (bellperson's; or 5's for snarkjs) and coset generator g.
- * Forward: a[i] <- sum_j a[j] w^(ij); inverse undoes it, with the 1/n. Natural order in and out unless the name
- * says otherwise. */
+ * A domain of size n = 2^k has root w = 7^((r-1)/2^k) (bellperson's; or 5's for snarkjs) and coset generator
+ * g. Forward: a[i] <- sum_j a[j] w^(ij); inverse undoes it, with the 1/n. Natural order in and out unless the
+ * name says otherwise. */
 #ifndef POLY_POLY_H
 #define POLY_POLY_H
 #include "base/pool.h"
@@ -29,7 +29,8 @@ void ntt_inverse_ref(const domain *d, fr *a);
 /* The quotient of Groth16: from a = A w and b = B w in evaluation form (rows, zero-padded to n), the n - 1
  * coefficients of h = (A(x) B(x) - C(x)) / (x^n - 1), where C interpolates a*b on the domain. Six transforms
  * (DESIGN: C = AB mod (x^n - 1), the coset gives AB mod (x^n - g^n), h = difference / (g^n - 1)).
- * In: a, b. Out: a holds h as canonical scalars in a[0 .. n-2], a[n-1] = 0. b is scratch. extra: n elements of scratch. */
+ * In: a, b. Out: a holds h as canonical scalars in a[0 .. n-2], a[n-1] = 0. b is scratch. extra: n elements
+ * of scratch. */
 cuzk_status quotient(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err) CUZK_MUST_CHECK;
 /* Seven transforms from a, b and c, all on the coset; result in Montgomery form in a. */
 void quotient_ref(const domain *d, fr *a, fr *b, fr *c);
