@@ -30,11 +30,12 @@ typedef struct cuzk_device_info {
 } cuzk_device_info;
 
 typedef struct cuzk_device_options {
-    uint64_t memory_limit; /* bytes of device memory that may be used; 0: what is free */
-    uint64_t pinned_limit; /* bytes of pinned host memory; 0: the back end's choice */
-    uint32_t threads;      /* host threads for the device's helper work; 0: all */
-    uint32_t b_g2_on_host; /* 1: the G2 sum is computed on the host in prove_finish */
-    uint32_t check_points; /* 1: curve and subgroup of every point are checked on upload */
+    uint64_t memory_limit;   /* bytes of device memory that may be used; 0: what is free */
+    uint64_t pinned_limit;   /* bytes of pinned host memory; 0: the back end's choice */
+    uint32_t threads;        /* host threads for the device's helper work; 0: all */
+    uint32_t b_g2_on_host;   /* 1: the G2 sum is computed on the host in prove_finish */
+    uint32_t check_points;   /* 1: curve and subgroup of every point are checked on upload */
+    uint32_t stream_queries; /* 1: nothing of the queries is kept between proofs (least memory) */
 } cuzk_device_options;
 
 /* The queries of a parameter file, each count points in uncompressed big-endian encoding (96 bytes for G1,
@@ -42,9 +43,9 @@ typedef struct cuzk_device_options {
 typedef struct cuzk_query_view {
     const uint8_t *h, *l, *a, *b_g1, *b_g2;
     uint64_t h_count, l_count, a_count, b_g1_count, b_g2_count;
-    /* Copies size bytes that stand at src, inside one of the queries, to dst. Set where the queries lie in a mapped file:
-     * touching the map itself would kill the process if the file were cut meanwhile. Any thread may call it. NULL: plain
-     * memory, to be read directly. */
+    /* Copies size bytes that stand at src, inside one of the queries, to dst. Set where the queries lie in a
+     * mapped file: touching the map itself would kill the process if the file were cut meanwhile. Any thread
+     * may call it. NULL: plain memory, to be read directly. */
     cuzk_status (*read)(void *ctx, void *dst, const uint8_t *src, size_t size, cuzk_error *err);
     void *read_ctx;
 } cuzk_query_view;
@@ -89,9 +90,9 @@ typedef struct cuzk_backend {
     cuzk_status (*device_memory)(cuzk_device *device, uint64_t *free_bytes, uint64_t *total_bytes,
                                  cuzk_error *err);
 
-    /* Makes a circuit and its queries ready: uploads or plans streaming, as memory allows. The circuit's arrays and the
-     * queries stay valid until key_unload; the two structs themselves are copied. plan receives a
-     * sentence that says which plan was chosen (plan_size bytes; may be NULL). */
+    /* Makes a circuit and its queries ready: uploads or plans streaming, as memory allows. The circuit's
+     * arrays and the queries stay valid until key_unload; the two structs themselves are copied. plan
+     * receives a sentence that says which plan was chosen (plan_size bytes; may be NULL). */
     cuzk_status (*key_load)(cuzk_device *device, cuzk_device_key **out, const cuzk_circuit_view *circuit,
                             const cuzk_query_view *queries, char *plan, size_t plan_size, cuzk_error *err);
     void (*key_unload)(cuzk_device_key *key);
