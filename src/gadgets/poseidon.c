@@ -1,0 +1,290 @@
+/* Poseidon over Fr: the hash, its circuit, its witness. The circuit is the one with a wire for every S-box input: each
+ * S-box takes the linear combination before it into a wire of its own (one row), then squares twice and multiplies
+ * (three rows). Hash and witness are one routine: what the witness records is the hash's own state. */
+#include "gadgets/poseidon_private.h"
+
+/* ---- the permutation ---- */
+
+static inline void record(wcursor *w, const fr *v)
+{
+    if (w)
+        wcursor_field(w, v);
+}
+
+/* x = (x + before)^5 + after; before is NULL where the input is a combination that has its own wire. */
+static inline void s_box(wcursor *w, fr *x, const fr *before, const fr *after)
+{
+    fr square, fourth, base = *x;
+    if (before)
+        fr_add(&base, &base, before);
+    else
+        record(w, &base);
+    fr_sqr(&square, &base);
+    record(w, &square);
+    fr_sqr(&fourth, &square);
+    record(w, &fourth);
+    fr_mul(x, &fourth, &base);
+    if (after)
+        fr_add(x, x, after);
+    record(w, x);
+}
+
+static void layer_dense(fr *state, const fr *m, unsigned n)
+{
+    fr sum[POSEIDON_MAX_WIDTH], t;
+    for (unsigned j = 0; j < n; j++) {
+        fr_mul(&sum[j], &state[0], &m[j]);
+        for (unsigned i = 1; i < n; i++) {
+            fr_mul(&t, &state[i], &m[i * n + j]);
+            fr_add(&sum[j], &sum[j], &t);
+        }
+    }
+    memcpy(state, sum, n * sizeof *state);
+}
+
+static void layer_sparse(fr *state, const fr *m, unsigned n)
+{
+    fr sum, t;
+    fr_mul(&sum, &state[0], &m[0]);
+    for (unsigned i = 1; i < n; i++) {
+        fr_mul(&t, &state[i], &m[i]);
+        fr_add(&sum, &sum, &t);
+        fr_mul(&t, &state[0], &m[n + i - 1]);
+        fr_add(&state[i], &state[i], &t);
+    }
+    state[0] = sum;
+}
+
+static void permute(wcursor *w, const poseidon *p, const fr *in, fr *out)
+{
+    const unsigned n = p->width, half = p->full / 2;
+    const fr *key = p->keys + 2 * n;
+    fr state[POSEIDON_MAX_WIDTH];
+    state[0] = p->first;
+    for (unsigned i = 1; i < n; i++) {
+        state[i] = in[i - 1];
+        s_box(w, &state[i], &p->keys[i], &p->keys[n + i]);
+    }
+    layer_dense(state, p->mds, n);
+    for (unsigned r = 1; r < half; r++) {
+        for (unsigned i = 0; i < n; i++)
+            s_box(w, &state[i], NULL, key++);
+        layer_dense(state, r == half - 1 ? p->pre_sparse : p->mds, n);
+    }
+    for (unsigned r = 0; r < p->partial; r++) {
+        s_box(w, &state[0], NULL, key++);
+        layer_sparse(state, &p->sparse[r * (2 * n - 1)], n);
+    }
+    for (unsigned r = 0; r < half; r++) {
+        const int last = r == half - 1;
+        for (unsigned i = 0; i < n; i++)
+            s_box(w, &state[i], NULL, last ? NULL : key++);
+        layer_dense(state, p->mds, n);
+    }
+    record(w, &state[1]);
+    *out = state[1];
+}
+
+void poseidon_hash(fr *out, const poseidon *p, const fr *in)
+{
+    permute(NULL, p, in, out);
+}
+
+void poseidon_witness(wcursor *w, const poseidon *p, const fr *in, fr *out)
+{
+    permute(w, p, in, out);
+}
+
+void poseidon_hash_ref(fr *out, const poseidon *p, const fr *in)
+{
+    const unsigned n = p->width, half = p->full / 2;
+    const fr *key = p->round_keys;
+    fr state[POSEIDON_MAX_WIDTH], t;
+    state[0] = p->tag;
+    memcpy(state + 1, in, p->arity * sizeof *in);
+    for (unsigned r = 0; r < p->full + p->partial; r++) {
+        const int partial = r >= half && r < half + p->partial;
+        for (unsigned i = 0; i < n; i++) {
+            fr_add(&state[i], &state[i], key++);
+            if (i && partial)
+                continue;
+            fr_sqr(&t, &state[i]);
+            fr_sqr(&t, &t);
+            fr_mul(&state[i], &t, &state[i]);
+        }
+        layer_dense(state, p->mds, n);
+    }
+    *out = state[1];
+}
+
+/* ---- many at once ---- */
+
+void poseidon_hash_many(fr *out, const poseidon *p, const fr *in, size_t n)
+{
+    size_t i = 0;
+    if (p->lanes)
+        for (; i + 8 <= n; i += 8)
+            poseidon_permute_ifma(NULL, p, in + i * p->arity, out + i);
+    for (; i < n; i++)
+        permute(NULL, p, in + i * p->arity, out + i);
+}
+
+void poseidon_witness_many(wcursor *const *w, const poseidon *p, const fr *in, fr *out, size_t n)
+{
+    size_t i = 0;
+    if (p->lanes)
+        for (; i + 8 <= n; i += 8)
+            poseidon_permute_ifma(w + i, p, in + i * p->arity, out + i);
+    for (; i < n; i++)
+        permute(w[i], p, in + i * p->arity, out + i);
+}
+
+unsigned poseidon_arity(const poseidon *p)
+{
+    return p->arity;
+}
+
+unsigned poseidon_wires(const poseidon *p)
+{
+    return 3 * p->arity + 4 * ((p->full - 1) * p->width + p->partial) + 1;
+}
+
+/* ---- the circuit ---- */
+
+typedef struct synth {
+    cs *c;
+    const poseidon *p;
+    lc state[POSEIDON_MAX_WIDTH]; /* each element as a combination of wires */
+    lc next[POSEIDON_MAX_WIDTH];
+    lc a, b, d;
+} synth;
+
+static void set_wire(lc *l, var v)
+{
+    lc_reset(l);
+    lc_add_one(l, v);
+}
+
+/* The combination's value as a wire. */
+static var allocate(synth *s, lc *l)
+{
+    var v = cs_alloc_field(s->c);
+    lc_copy(&s->a, l);
+    set_wire(&s->b, VAR_ONE);
+    set_wire(&s->d, v);
+    cs_enforce(s->c, &s->a, &s->b, &s->d);
+    return v;
+}
+
+/* A wire for the square of a combination. */
+static var square(synth *s, const lc *l)
+{
+    var v = cs_alloc_field(s->c);
+    lc_copy(&s->a, l);
+    lc_copy(&s->b, l);
+    set_wire(&s->d, v);
+    cs_enforce(s->c, &s->a, &s->b, &s->d);
+    return v;
+}
+
+/* The state's i-th element through its S-box; input: the wire of an element of the preimage in the first round. */
+static void synth_s_box(synth *s, unsigned i, const fr *before, const fr *after)
+{
+    lc *l = &s->state[i], wire;
+    fr negative;
+    lc_init(&wire);
+    cs_push(s->c, "quintic s-box", i);
+    if (before) {
+        lc_add(l, VAR_ONE, before);
+    } else {
+        var v = allocate(s, l);
+        set_wire(l, v);
+    }
+    set_wire(&wire, square(s, l));
+    var fourth = square(s, &wire);
+    var fifth = cs_alloc_field(s->c);
+    lc_copy(&s->a, l);
+    set_wire(&s->b, fourth);
+    set_wire(&s->d, fifth);
+    if (after) {
+        fr_neg(&negative, after);
+        lc_add(&s->d, VAR_ONE, &negative);
+    }
+    cs_enforce(s->c, &s->a, &s->b, &s->d);
+    set_wire(l, fifth);
+    lc_clear(&wire);
+    cs_pop(s->c);
+}
+
+static void synth_dense(synth *s, const fr *m)
+{
+    const unsigned n = s->p->width;
+    for (unsigned j = 0; j < n; j++) {
+        lc_reset(&s->next[j]);
+        for (unsigned i = 0; i < n; i++)
+            lc_add_lc(&s->next[j], &s->state[i], &m[i * n + j]);
+    }
+    for (unsigned j = 0; j < n; j++)
+        lc_copy(&s->state[j], &s->next[j]);
+}
+
+static void synth_sparse(synth *s, const fr *m)
+{
+    const unsigned n = s->p->width;
+    lc *sum = &s->next[0];
+    lc_reset(sum);
+    for (unsigned i = 0; i < n; i++)
+        lc_add_lc(sum, &s->state[i], &m[i]);
+    lc_compact(sum);
+    for (unsigned i = 1; i < n; i++)
+        lc_add_lc(&s->state[i], &s->state[0], &m[n + i - 1]);
+    lc_copy(&s->state[0], sum);
+}
+
+static void synth_full_round(synth *s, const char *name, int64_t index, const fr **key, const fr *m, int last)
+{
+    cs_push(s->c, name, index);
+    for (unsigned i = 0; i < s->p->width; i++)
+        synth_s_box(s, i, NULL, last ? NULL : (*key)++);
+    synth_dense(s, m);
+    cs_pop(s->c);
+}
+
+static void synth_first_round(synth *s, const var *in)
+{
+    const poseidon *p = s->p;
+    cs_push(s->c, "first round", -1);
+    lc_add(&s->state[0], VAR_ONE, &p->first);
+    for (unsigned i = 1; i < p->width; i++) {
+        set_wire(&s->state[i], in[i - 1]);
+        synth_s_box(s, i, &p->keys[i], &p->keys[p->width + i]);
+    }
+    synth_dense(s, p->mds);
+    cs_pop(s->c);
+}
+
+var poseidon_synth(cs *c, const poseidon *p, const var *in)
+{
+    const unsigned half = p->full / 2;
+    const fr *key = p->keys + 2 * p->width;
+    synth s = {.c = c, .p = p};
+    synth_first_round(&s, in);
+    for (unsigned r = 1; r < half; r++)
+        synth_full_round(&s, "initial full round", r, &key, r == half - 1 ? p->pre_sparse : p->mds, 0);
+    for (unsigned r = 0; r < p->partial; r++) {
+        cs_push(c, "partial round", r);
+        synth_s_box(&s, 0, NULL, key++);
+        synth_sparse(&s, &p->sparse[r * (2 * p->width - 1)]);
+        cs_pop(c);
+    }
+    for (unsigned r = 0; r < half - 1; r++)
+        synth_full_round(&s, "final full round", r, &key, p->mds, 0);
+    synth_full_round(&s, "terminal full round", -1, &key, p->mds, 1);
+    cs_push(c, "hash result", -1);
+    var out = allocate(&s, &s.state[1]);
+    cs_pop(c);
+    for (unsigned i = 0; i < p->width; i++)
+        lc_clear(&s.state[i]), lc_clear(&s.next[i]);
+    lc_clear(&s.a), lc_clear(&s.b), lc_clear(&s.d);
+    return out;
+}
