@@ -1,0 +1,16 @@
+/* The forms of each sum; msm.c chooses. Same contracts as msm.h. */
+#ifndef MSM_MSM_PRIVATE_H
+#define MSM_MSM_PRIVATE_H
+#include "msm/msm.h"
+
+cuzk_status msm_g1_portable(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                            pool *p, const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g2_portable(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                            pool *p, const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g1_subset_portable(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,
+                                   const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g2_subset_portable(g2 *out, const g2_affine *bases, const uint64_t *bits, size_t n, pool *p,
+                                   const cancel_token *cancel, cuzk_error *err);
+/* CUZK_OK, or the status of a token that asks to stop, with its sentence. */
+cuzk_status msm_stopped(const cancel_token *cancel, cuzk_error *err);
+#endif

@@ -1,0 +1,86 @@
+/* Evaluation domains: roots, coset constants, the table of twiddles. */
+#include "base/mem.h"
+#include "poly/poly_private.h"
+
+static size_t twiddle_count(unsigned log_n)
+{
+    return log_n ? (size_t)1 << (log_n - 1) : 1;
+}
+size_t domain_memory(unsigned log_n)
+{
+    return sizeof(domain) + twiddle_count(log_n) * sizeof(fr);
+}
+unsigned domain_log(const domain *d)
+{
+    return d->log_n;
+}
+size_t domain_size(const domain *d)
+{
+    return (size_t)1 << d->log_n;
+}
+const fr *domain_root(const domain *d)
+{
+    return &d->root;
+}
+
+/* Doubles the table level by level: rev of 2^m + i is rev of i plus the level's own power. */
+static void fill_twiddles(domain *d)
+{
+    fr step = d->root;
+    d->twiddle[0] = FR_ONE;
+    if (d->log_n < 2)
+        return;
+    fr powers[DOMAIN_MAX_LOG]; /* powers[m] = w^(n / 2^(m+2)), the factor of entry 2^m */
+    for (unsigned m = d->log_n - 1; m-- > 0;) {
+        powers[m] = step;
+        fr_sqr(&step, &step);
+    }
+    for (unsigned m = 0; m + 1 < d->log_n; m++)
+        for (size_t i = 0, half = (size_t)1 << m; i < half; i++)
+            fr_mul(&d->twiddle[half + i], &d->twiddle[i], &powers[m]);
+}
+
+cuzk_status domain_create(domain **out, unsigned log_n, unsigned generator, cuzk_error *err)
+{
+    unsigned limit = generator == 5 ? DOMAIN_MAX_LOG - 1 : DOMAIN_MAX_LOG; /* 5's coset needs a 2n-th root */
+    if (generator != 5 && generator != 7)
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "a domain's generator is 5 or 7, not %u",
+                              generator);
+    if (log_n > limit)
+        return cuzk_error_set(err, CUZK_UNSUPPORTED,
+                              "a domain of 2^%u is larger than 2^%u, the field's largest", log_n, limit);
+    domain *d = mem_calloc(1, sizeof *d);
+    if (!d)
+        return mem_error(err, sizeof *d, "a domain");
+    d->log_n = log_n;
+    d->twiddles = twiddle_count(log_n);
+    d->twiddle = big_alloc(d->twiddles * sizeof(fr));
+    if (!d->twiddle) {
+        mem_free(d);
+        return mem_error(err, twiddle_count(log_n) * sizeof(fr), "a table of twiddles");
+    }
+    fr_root_of_unity(&d->root, log_n, generator);
+    if (generator == 5)
+        fr_root_of_unity(&d->coset, log_n + 1, generator);
+    else
+        fr_from_u64(&d->coset, generator);
+    fr_inv(&d->coset_inv, &d->coset);
+    fr_from_u64(&d->n_inv, (uint64_t)1 << log_n);
+    fr_inv(&d->n_inv, &d->n_inv);
+    d->vanish_inv = d->coset;
+    for (unsigned i = 0; i < log_n; i++)
+        fr_sqr(&d->vanish_inv, &d->vanish_inv);
+    fr_sub(&d->vanish_inv, &d->vanish_inv, &FR_ONE);
+    fr_inv(&d->vanish_inv, &d->vanish_inv);
+    fill_twiddles(d);
+    *out = d;
+    return CUZK_OK;
+}
+
+void domain_destroy(domain *d)
+{
+    if (!d)
+        return;
+    big_free(d->twiddle, d->twiddles * sizeof(fr));
+    mem_free(d);
+}
