@@ -14,8 +14,8 @@ typedef struct merkle_shape {
 } merkle_shape;
 /* Shape of the Poseidon trees (C and R last) and of the binary SHA-256 tree (D) of a sector of this many
  * bytes. */
-void merkle_shape_poseidon(merkle_shape *s, uint64_t sector_bytes);
-void merkle_shape_sha256(merkle_shape *s, uint64_t sector_bytes);
+int merkle_shape_poseidon(merkle_shape *s, uint64_t sector_bytes);
+int merkle_shape_sha256(merkle_shape *s, uint64_t sector_bytes);
 uint32_t merkle_levels(const merkle_shape *s);                /* base_levels + sub + top levels */
 uint32_t merkle_arity(const merkle_shape *s, uint32_t level); /* level 0 is the leaves' */
 #define MERKLE_MAX_LEVELS 40
@@ -48,7 +48,8 @@ void insert_synth(cs *c, var *out /* arity */, var element, const boolean *index
                   unsigned arity);
 void insert_witness(wcursor *w, fr *out, const fr *element, unsigned position, const fr *siblings,
                     unsigned arity);
-/* select: one of 2^bit_count wires by its number's bits. */
+#define SELECT_MAX_BITS 10
+/* select: one of 2^bit_count wires by its number's bits, lowest first. */
 var select_synth(cs *c, const var *from, const boolean *bits, unsigned bit_count);
 void select_witness(wcursor *w, fr *out, const fr *from, uint64_t index, unsigned bit_count);
 /* A node from its arity children: hash_multi_leaf_circuit (Poseidon; SHA-256 takes each child apart into
