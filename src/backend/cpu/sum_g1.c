@@ -1,0 +1,52 @@
+/* Sums over the queries in G1. */
+#define G          g1
+#define OF_G(name) name##_g1
+#define SUBSET     msm_g1_subset
+#define ENCODED    96
+#define PUBLIC     cuzk_g1_affine
+#include "backend/cpu/sum_impl.h"
+
+/* Points of the H query added up at a time where they are streamed. */
+#define H_PIECE ((uint64_t)1 << 19)
+
+static cuzk_status sum_h_streamed(g1 *sum, const cuzk_device_key *key, const cpu_query *q, const scalar *k,
+                                  const cpu_stop *stop, cuzk_error *err)
+{
+    query_reader r;
+    g1_affine *points = big_alloc(H_PIECE * sizeof(g1_affine));
+    cuzk_status s = query_reader_init(&r, &key->view, H_PIECE * ENCODED, err);
+    if (s == CUZK_OK && !points)
+        s = mem_error(err, H_PIECE * sizeof(g1_affine), "a piece of the h query");
+    for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += H_PIECE) {
+        uint64_t n = q->count - first < H_PIECE ? q->count - first : H_PIECE;
+        const uint8_t *in;
+        g1 part;
+        s = cpu_stop_check(stop, err);
+        if (s == CUZK_OK)
+            s = query_reader_get(&r, &in, q->encoded + first * ENCODED, n * ENCODED, err);
+        if (s == CUZK_OK)
+            s = decode_piece(points, key, q, in, first, n, err);
+        if (s == CUZK_OK)
+            s = msm_g1(&part, points, NULL, k + first, n, key->device->pool, stop->token, err);
+        if (s == CUZK_OK)
+            g1_add(sum, sum, &part);
+    }
+    query_reader_clear(&r);
+    big_free(points, H_PIECE * sizeof(g1_affine));
+    return s;
+}
+
+cuzk_status cpu_sum_h(cuzk_g1_affine *out, const cuzk_device_key *key, const scalar *k, const cpu_stop *stop,
+                      cuzk_error *err)
+{
+    const cpu_query *q = &key->query[QUERY_H];
+    g1 sum = {0};
+    cuzk_status s;
+    if (q->points)
+        s = msm_g1(&sum, q->points, NULL, k, q->count, key->device->pool, stop->token, err);
+    else
+        s = sum_h_streamed(&sum, key, q, k, stop, err);
+    if (s == CUZK_OK)
+        g1_to_affine((g1_affine *)out, &sum);
+    return s;
+}

@@ -1,0 +1,319 @@
+/* The sum over a query, for one group: included by sum_g1.c and sum_g2.c, which define
+ *   G             g1 or g2, also the prefix of the curve's functions
+ *   OF_G(name)    name_g1 or name_g2
+ *   SUBSET        msm_g1_subset or msm_g2_subset
+ *   ENCODED       bytes of an encoded point
+ *   PUBLIC        cuzk_g1_affine or cuzk_g2_affine
+ * Points kept decoded are used where they lie. Streamed ones are read in pieces of the query's order, and
+ * only the points that the witness needs are decoded. Wide terms are collected over the pieces, since a sum
+ * of many scalars costs less for each of them. */
+#include "backend/cpu/cpu.h"
+#include <string.h>
+
+#define CONCAT_(a, b) a##_##b
+#define CONCAT(a, b)  CONCAT_(a, b)
+#define FN(name)      CONCAT(G, name)
+
+#define STREAM_PIECE ((uint64_t)1 << 17) /* points read at a time */
+#define KEPT_PIECE   ((uint64_t)1 << 21) /* points walked at a time where nothing is read */
+#define WIDE_STREAM  ((uint64_t)1 << 18) /* wide terms collected before they are added up */
+#define WIDE_KEPT    ((uint64_t)1 << 22)
+
+typedef FN(affine) point;
+
+/* What has been added up for one witness, and the wide terms that wait. */
+typedef struct total {
+    G sum;
+    query_walk walk;
+    uint64_t n, capacity;
+    const cuzk_fr **value;
+    uint32_t *index; /* kept points */
+    point *base;     /* streamed points */
+} total;
+
+typedef struct sum_job {
+    const cuzk_device_key *key;
+    const cpu_query *q;
+    const point *kept; /* NULL: streamed */
+    const cpu_stop *stop;
+    query_piece piece;
+    query_reader reader;
+    point *decoded;
+    uint32_t *list; /* positions of the set bits */
+    uint64_t *ones; /* a bitmap of ones */
+    scalar *k;      /* scalars of the wide terms under way */
+    uint64_t wide_capacity;
+    total *totals;
+    uint32_t count;
+} sum_job;
+
+static void sum_job_clear(sum_job *j)
+{
+    query_piece_clear(&j->piece);
+    query_reader_clear(&j->reader);
+    big_free(j->decoded, STREAM_PIECE * sizeof(point));
+    big_free(j->list, STREAM_PIECE * sizeof(uint32_t));
+    big_free(j->ones, STREAM_PIECE / 8);
+    big_free(j->k, j->wide_capacity * sizeof(scalar));
+    for (uint32_t i = 0; j->totals && i < j->count; i++) {
+        big_free(j->totals[i].value, j->wide_capacity * sizeof(cuzk_fr *));
+        big_free(j->totals[i].index, j->wide_capacity * sizeof(uint32_t));
+        big_free(j->totals[i].base, j->wide_capacity * sizeof(point));
+    }
+    mem_free(j->totals);
+}
+
+static cuzk_status sum_job_init(sum_job *j, const query_shape *shape, const cuzk_witness_view *w,
+                                cuzk_error *err)
+{
+    const cuzk_circuit_view *c = &j->key->circuit;
+    uint64_t wide = c->fields + c->inputs, cap = j->kept ? WIDE_KEPT : WIDE_STREAM;
+    uint64_t piece = j->kept ? KEPT_PIECE : STREAM_PIECE, all = (j->q->count + 63) / 64 * 64 + 64;
+    j->wide_capacity = wide < cap ? wide : cap;
+    cuzk_status s = query_piece_init(&j->piece, piece < all ? piece : (all < 128 ? 128 : all), err);
+    if (s != CUZK_OK)
+        return s;
+    j->totals = mem_calloc(j->count, sizeof(total));
+    j->k = big_alloc(j->wide_capacity * sizeof(scalar));
+    int ok = j->totals && j->k;
+    for (uint32_t i = 0; ok && i < j->count; i++) {
+        total *t = &j->totals[i];
+        query_walk_init(&t->walk, shape, &w[i], c->field_map);
+        t->value = big_alloc(j->wide_capacity * sizeof(cuzk_fr *));
+        if (j->kept)
+            t->index = big_alloc(j->wide_capacity * sizeof(uint32_t));
+        else
+            t->base = big_alloc(j->wide_capacity * sizeof(point));
+        ok = t->value && (t->index || t->base);
+    }
+    if (ok && !j->kept) {
+        s = query_reader_init(&j->reader, &j->key->view, STREAM_PIECE * ENCODED, err);
+        if (s != CUZK_OK)
+            return s;
+        j->decoded = big_alloc(STREAM_PIECE * sizeof(point));
+        j->list = big_alloc(STREAM_PIECE * sizeof(uint32_t));
+        j->ones = big_alloc(STREAM_PIECE / 8);
+        ok = j->decoded && j->list && j->ones;
+        if (ok)
+            memset(j->ones, 0xff, STREAM_PIECE / 8);
+    }
+    return ok ? CUZK_OK : mem_error(err, j->wide_capacity * (sizeof(scalar) + 12), "the sum over a query");
+}
+
+/* ---- decoding ---- */
+typedef struct decode_job {
+    point *out;
+    const uint8_t *in;
+    const uint32_t *list;
+    _Atomic uint64_t bad; /* lowest index in list that does not decode */
+} decode_job;
+
+static void decode_range(void *ctx, size_t first, size_t end, unsigned worker)
+{
+    (void)worker;
+    decode_job *d = ctx;
+    for (size_t i = first; i < end; i++) {
+        if (FN(decode)(&d->out[i], d->in + (size_t)d->list[i] * ENCODED) == 0)
+            continue;
+        uint64_t seen = atomic_load(&d->bad);
+        while (i < seen && !atomic_compare_exchange_weak(&d->bad, &seen, i))
+            ;
+        return;
+    }
+}
+
+static cuzk_status bad_point(const cpu_query *q, uint64_t at, cuzk_error *err)
+{
+    return cuzk_error_set(err, CUZK_BAD_INPUT,
+                          "point %llu of the %s query is not an encoded point: the parameters are damaged",
+                          (unsigned long long)at, q->name);
+}
+
+/* out[i] = point first + list[i], whose encodings start at in. */
+static cuzk_status decode_list(const sum_job *j, point *out, const uint8_t *in, const uint32_t *list,
+                               uint64_t n, cuzk_error *err)
+{
+    decode_job d = {.out = out, .in = in, .list = list, .bad = UINT64_MAX};
+    pool_for_range(j->key->device->pool, n, 256, decode_range, &d);
+    if (d.bad != UINT64_MAX)
+        return bad_point(j->q, j->piece.first + list[d.bad], err);
+    return CUZK_OK;
+}
+
+/* ---- adding up ---- */
+typedef struct convert_job {
+    scalar *k;
+    const cuzk_fr **value;
+} convert_job;
+
+static void convert_range(void *ctx, size_t first, size_t end, unsigned worker)
+{
+    (void)worker;
+    const convert_job *c = ctx;
+    for (size_t i = first; i < end; i++)
+        fr_to_scalar(&c->k[i], (const fr *)c->value[i]);
+}
+
+static cuzk_status flush_wide(sum_job *j, total *t, cuzk_error *err)
+{
+    if (t->n == 0)
+        return CUZK_OK;
+    pool *p = j->key->device->pool;
+    convert_job c = {j->k, t->value};
+    pool_for_range(p, t->n, 1024, convert_range, &c);
+    G part;
+    cuzk_status s =
+        OF_G(msm)(&part, j->kept ? j->kept : t->base, t->index, j->k, t->n, p, j->stop->token, err);
+    if (s == CUZK_OK)
+        FN(add)(&t->sum, &t->sum, &part);
+    t->n = 0;
+    return s;
+}
+
+static cuzk_status take_wide(sum_job *j, total *t, const uint8_t *encoded, cuzk_error *err)
+{
+    const query_piece *q = &j->piece;
+    for (uint64_t i = 0; i < q->wide;) {
+        uint64_t room = j->wide_capacity - t->n, n = q->wide - i < room ? q->wide - i : room;
+        memcpy(t->value + t->n, q->value + i, n * sizeof(cuzk_fr *));
+        if (j->kept) {
+            for (uint64_t k = 0; k < n; k++)
+                t->index[t->n + k] = (uint32_t)(q->first + q->position[i + k]);
+        } else {
+            cuzk_status s = decode_list(j, t->base + t->n, encoded, q->position + i, n, err);
+            if (s != CUZK_OK)
+                return s;
+        }
+        t->n += n;
+        i += n;
+        if (t->n == j->wide_capacity) {
+            cuzk_status s = flush_wide(j, t, err);
+            if (s != CUZK_OK)
+                return s;
+        }
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status take_bits(sum_job *j, total *t, const uint8_t *encoded, cuzk_error *err)
+{
+    const query_piece *q = &j->piece;
+    if (q->set == 0)
+        return CUZK_OK;
+    pool *p = j->key->device->pool;
+    cuzk_status s;
+    G part;
+    if (j->kept) {
+        s = SUBSET(&part, j->kept + q->first, q->bits, q->count, p, j->stop->token, err);
+    } else {
+        uint64_t n = 0;
+        for (uint64_t w = 0; w < (q->count + 63) / 64; w++) {
+            for (uint64_t left = q->bits[w]; left; left &= left - 1)
+                j->list[n++] = (uint32_t)(64 * w + (uint64_t)__builtin_ctzll(left));
+        }
+        s = decode_list(j, j->decoded, encoded, j->list, n, err);
+        if (s == CUZK_OK)
+            s = SUBSET(&part, j->decoded, j->ones, n, p, j->stop->token, err);
+    }
+    if (s == CUZK_OK)
+        FN(add)(&t->sum, &t->sum, &part);
+    return s;
+}
+
+/* One piece for every witness; *more is 0 after the last. */
+static cuzk_status take_piece(sum_job *j, int *more, cuzk_error *err)
+{
+    const uint8_t *encoded = NULL;
+    *more = 0;
+    for (uint32_t i = 0; i < j->count; i++) {
+        total *t = &j->totals[i];
+        if (!query_walk_next(&t->walk, &j->piece))
+            return CUZK_OK; /* all walks have the same shape and end together */
+        const query_piece *q = &j->piece;
+        if (q->first + q->count > j->q->count)
+            return cuzk_error_set(err, CUZK_INVALID_ARGUMENT,
+                                  "the %s query has %llu points, the circuit needs more", j->q->name,
+                                  (unsigned long long)j->q->count);
+        cuzk_status s = cpu_stop_check(j->stop, err);
+        if (s == CUZK_OK && !j->kept && !encoded)
+            s = query_reader_get(&j->reader, &encoded, j->q->encoded + q->first * ENCODED, q->count * ENCODED,
+                                 err);
+        if (s == CUZK_OK)
+            s = take_bits(j, t, encoded, err);
+        if (s == CUZK_OK)
+            s = take_wide(j, t, encoded, err);
+        if (s != CUZK_OK)
+            return s;
+    }
+    *more = 1;
+    return CUZK_OK;
+}
+
+cuzk_status OF_G(cpu_sum)(PUBLIC *out, size_t stride, const cuzk_device_key *key, int query,
+                          const query_shape *shape, const cuzk_witness_view *w, uint32_t count,
+                          const cpu_stop *stop, cuzk_error *err)
+{
+    sum_job j = {
+        .key = key, .q = &key->query[query], .kept = key->query[query].points, .stop = stop, .count = count};
+    cuzk_status s = sum_job_init(&j, shape, w, err);
+    for (int more = 1; s == CUZK_OK && more;)
+        s = take_piece(&j, &more, err);
+    for (uint32_t i = 0; s == CUZK_OK && i < count; i++) {
+        s = flush_wide(&j, &j.totals[i], err);
+        point a;
+        FN(to_affine)(&a, &j.totals[i].sum);
+        memcpy((char *)out + i * stride, &a, sizeof(a));
+    }
+    sum_job_clear(&j);
+    return s;
+}
+
+/* ---- whole queries ---- */
+typedef struct check_job {
+    point *out;
+    const uint8_t *in;
+    _Atomic uint64_t bad;
+} check_job;
+
+static void check_range(void *ctx, size_t first, size_t end, unsigned worker)
+{
+    (void)worker;
+    check_job *d = ctx;
+    for (size_t i = first; i < end; i++) {
+        if (FN(decode_check)(&d->out[i], d->in + i * ENCODED) == 0)
+            continue;
+        uint64_t seen = atomic_load(&d->bad);
+        while (i < seen && !atomic_compare_exchange_weak(&d->bad, &seen, i))
+            ;
+        return;
+    }
+}
+
+static cuzk_status decode_piece(point *out, const cuzk_device_key *key, const cpu_query *q, const uint8_t *in,
+                                uint64_t first, uint64_t n, cuzk_error *err)
+{
+    pool *p = key->device->pool;
+    if (key->device->options.check_points) {
+        check_job d = {.out = out, .in = in, .bad = UINT64_MAX};
+        pool_for_range(p, n, 64, check_range, &d);
+        return d.bad == UINT64_MAX ? CUZK_OK : bad_point(q, first + d.bad, err);
+    }
+    ptrdiff_t bad = FN(decode_many)(out, in, n, p);
+    return bad < 0 ? CUZK_OK : bad_point(q, first + (uint64_t)bad, err);
+}
+
+cuzk_status OF_G(cpu_decode)(point *out, const cuzk_device_key *key, int query, cuzk_error *err)
+{
+    const cpu_query *q = &key->query[query];
+    query_reader r;
+    cuzk_status s = query_reader_init(&r, &key->view, STREAM_PIECE * ENCODED, err);
+    for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += STREAM_PIECE) {
+        uint64_t n = q->count - first < STREAM_PIECE ? q->count - first : STREAM_PIECE;
+        const uint8_t *in;
+        s = query_reader_get(&r, &in, q->encoded + first * ENCODED, n * ENCODED, err);
+        if (s == CUZK_OK)
+            s = decode_piece(out + first, key, q, in, first, n, err);
+    }
+    query_reader_clear(&r);
+    return s;
+}
