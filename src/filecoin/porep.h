@@ -26,7 +26,7 @@ typedef struct porep_challenge {
     porep_column c_x, drg[POREP_DRG_PARENTS], exp[POREP_EXP_PARENTS];
     uint32_t layers; /* labeling proofs */
     porep_labeling labeling[POREP_MAX_LAYERS];
-    porep_labeling encoding; /* layer_index is absent: 0 */
+    porep_labeling encoding; /* of the last layer once more: the key that encodes the data */
 } porep_challenge;
 typedef struct porep_c1 {
     const registered_seal *seal;
