@@ -9,6 +9,7 @@
 #include "filecoin/task.h"
 #include "gadgets/merkle.h"
 
+#define POST_MAX_CHALLENGES 66
 typedef struct post_sector {
     uint64_t sector_id;
     uint8_t comm_r[32], comm_c[32], comm_r_last[32];

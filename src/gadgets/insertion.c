@@ -1,5 +1,5 @@
-/* Choosing among wires by index bits: insertion of a node among its siblings, and selection of one of many. All of it is
- * made of picks: c = condition ? a : b, stated as (b - a) * condition = (b - c). */
+/* Choosing among wires by index bits: insertion of a node among its siblings, and selection of one of many.
+ * All of it is made of picks: c = condition ? a : b, stated as (b - a) * condition = (b - c). */
 #include "gadgets/merkle.h"
 #include <assert.h>
 
@@ -19,20 +19,22 @@ static const pick PICKS_4[] = {
     {B0, D, A, NO}, {B1, T + 4, C, 2}, {B0, A, D, NO}, {B1, T + 6, D, 3},
 };
 static const pick PICKS_8[] = {
-    {NOR, A, B, NO},    {B2, B, T + 0, 0},                         /* position 0 */
-    {B0, A, B, NO},     {B1, C, T + 2, NO},  {B2, C, T + 3, 1},    /* 1 */
-    {B0, D, A, NO},     {B1, T + 5, C, NO},  {B2, D, T + 6, 2},    /* 2 */
-    {AND, A, D, NO},    {B2, E, T + 8, 3},                         /* 3 */
-    {NOR, A, F, NO},    {B2, T + 10, E, 4},                        /* 4 */
-    {B0, A, F, NO},     {B1, G, T + 12, NO}, {B2, T + 13, F, 5},   /* 5 */
-    {B0, H, A, NO},     {B1, T + 15, G, NO}, {B2, T + 16, G, 6},   /* 6 */
-    {AND, A, H, NO},    {B2, T + 18, H, 7},                        /* 7 */
+    {NOR, A, B, NO}, {B2, B, T + 0, 0},                       /* position 0 */
+    {B0, A, B, NO},  {B1, C, T + 2, NO},  {B2, C, T + 3, 1},  /* 1 */
+    {B0, D, A, NO},  {B1, T + 5, C, NO},  {B2, D, T + 6, 2},  /* 2 */
+    {AND, A, D, NO}, {B2, E, T + 8, 3},                       /* 3 */
+    {NOR, A, F, NO}, {B2, T + 10, E, 4},                      /* 4 */
+    {B0, A, F, NO},  {B1, G, T + 12, NO}, {B2, T + 13, F, 5}, /* 5 */
+    {B0, H, A, NO},  {B1, T + 15, G, NO}, {B2, T + 16, G, 6}, /* 6 */
+    {AND, A, H, NO}, {B2, T + 18, H, 7},                      /* 7 */
 };
 #define MAX_PICKS (sizeof PICKS_8 / sizeof *PICKS_8)
 
 static const pick *plan_of(unsigned arity, unsigned *count)
 {
-    *count = arity == 2 ? sizeof PICKS_2 / sizeof(pick) : arity == 4 ? sizeof PICKS_4 / sizeof(pick) : MAX_PICKS;
+    *count = arity == 2   ? sizeof PICKS_2 / sizeof(pick)
+             : arity == 4 ? sizeof PICKS_4 / sizeof(pick)
+                          : MAX_PICKS;
     return arity == 2 ? PICKS_2 : arity == 4 ? PICKS_4 : PICKS_8;
 }
 
@@ -75,7 +77,8 @@ static void lcs_clear(lc l[3])
         lc_clear(&l[i]);
 }
 
-void insert_synth(cs *c, var *out, var element, const boolean *index_bits, const var *siblings, unsigned arity)
+void insert_synth(cs *c, var *out, var element, const boolean *index_bits, const var *siblings,
+                  unsigned arity)
 {
     unsigned count;
     const pick *plan = plan_of(arity, &count);
@@ -94,15 +97,15 @@ void insert_synth(cs *c, var *out, var element, const boolean *index_bits, const
     memcpy(&operand[B], siblings, (arity - 1) * sizeof *siblings);
     for (unsigned k = 0; k < count; k++) {
         const pick *p = &plan[k];
-        operand[T + k] =
-            pick_synth(c, condition[p->condition], operand[p->then], operand[p->otherwise], l);
+        operand[T + k] = pick_synth(c, condition[p->condition], operand[p->then], operand[p->otherwise], l);
         if (p->out != NO)
             out[p->out] = operand[T + k];
     }
     lcs_clear(l);
 }
 
-void insert_witness(wcursor *w, fr *out, const fr *element, unsigned position, const fr *siblings, unsigned arity)
+void insert_witness(wcursor *w, fr *out, const fr *element, unsigned position, const fr *siblings,
+                    unsigned arity)
 {
     unsigned count;
     const pick *plan = plan_of(arity, &count);

@@ -14,15 +14,16 @@ int merkle_shape_poseidon(merkle_shape *s, uint64_t sector_bytes)
         uint64_t bytes;
         uint8_t sub, top;
     } shapes[] = {
-        {1ull << 10, 4, 0}, {2ull << 10, 0, 0}, {4ull << 10, 2, 0},   {8ull << 10, 4, 0},
-        {16ull << 10, 8, 0}, {32ull << 10, 8, 2}, {8ull << 20, 0, 0}, {16ull << 20, 2, 0},
+        {1ull << 10, 4, 0},   {2ull << 10, 0, 0},  {4ull << 10, 2, 0},  {8ull << 10, 4, 0},
+        {16ull << 10, 8, 0},  {32ull << 10, 8, 2}, {8ull << 20, 0, 0},  {16ull << 20, 2, 0},
         {512ull << 20, 0, 0}, {32ull << 30, 8, 0}, {64ull << 30, 8, 2},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         if (shapes[i].bytes != sector_bytes)
             continue;
         const uint64_t leaves = sector_bytes / 32;
-        const unsigned upper = (shapes[i].sub ? log2_of(shapes[i].sub) : 0) + (shapes[i].top ? log2_of(shapes[i].top) : 0);
+        const unsigned upper =
+            (shapes[i].sub ? log2_of(shapes[i].sub) : 0) + (shapes[i].top ? log2_of(shapes[i].top) : 0);
         *s = (merkle_shape){MERKLE_POSEIDON, 8, shapes[i].sub, shapes[i].top, (log2_of(leaves) - upper) / 3};
         return 0;
     }
@@ -77,7 +78,8 @@ uint64_t merkle_proof_index(const merkle_shape *s, const merkle_proof *p)
     return index;
 }
 
-int merkle_node_hash(uint8_t out[32], merkle_hash hash, const poseidon_set *ps, const uint8_t *nodes, unsigned arity)
+int merkle_node_hash(uint8_t out[32], merkle_hash hash, const poseidon_set *ps, const uint8_t *nodes,
+                     unsigned arity)
 {
     fr in[POSEIDON_MAX_ARITY], value;
     if (hash == MERKLE_SHA256) {
@@ -121,9 +123,52 @@ int merkle_proof_verify(const merkle_shape *s, const poseidon_set *ps, const mer
         const uint32_t arity = merkle_arity(s, i);
         memcpy(nodes, l->siblings, 32 * l->position);
         memcpy(nodes + 32 * l->position, current, 32);
-        memcpy(nodes + 32 * (l->position + 1), l->siblings + 32 * l->position, 32 * (arity - 1 - l->position));
+        memcpy(nodes + 32 * (l->position + 1), l->siblings + 32 * l->position,
+               32 * (arity - 1 - l->position));
         if (merkle_node_hash(current, s->hash, ps, nodes, arity))
             return 0;
     }
     return !memcmp(current, p->root, 32);
+}
+
+static void verify_group(uint8_t *ok, const merkle_shape *s, const poseidon_set *ps,
+                         const merkle_proof *const *p, size_t n)
+{
+    fr node[8], in[8 * POSEIDON_MAX_ARITY], root;
+    size_t alive[8], count = 0;
+    for (size_t i = 0; i < n; i++) {
+        ok[i] = (uint8_t)proof_is_canonical(s, p[i]);
+        if (ok[i]) {
+            fr_from_bytes(&node[count], p[i]->leaf);
+            alive[count++] = i;
+        }
+    }
+    for (uint32_t k = 0; k < merkle_levels(s); k++) {
+        const uint32_t arity = merkle_arity(s, k);
+        for (size_t i = 0; i < count; i++) {
+            const merkle_level *l = &p[alive[i]]->level[k];
+            fr *children = &in[i * arity];
+            for (uint32_t j = 0; j < arity; j++)
+                if (j != l->position)
+                    fr_from_bytes(&children[j], l->siblings + 32 * (j - (j > l->position)));
+            children[l->position] = node[i];
+        }
+        poseidon_hash_many(node, poseidon_get(ps, arity, POSEIDON_MERKLE), in, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        fr_from_bytes(&root, p[alive[i]]->root);
+        ok[alive[i]] = (uint8_t)fr_eq(&root, &node[i]);
+    }
+}
+
+void merkle_proof_verify_many(uint8_t *ok, const merkle_shape *s, const poseidon_set *ps,
+                              const merkle_proof *const *p, size_t n)
+{
+    if (s->hash != MERKLE_POSEIDON) {
+        for (size_t i = 0; i < n; i++)
+            ok[i] = (uint8_t)merkle_proof_verify(s, ps, p[i]);
+        return;
+    }
+    for (size_t i = 0; i < n; i += 8)
+        verify_group(ok + i, s, ps, p + i, n - i < 8 ? n - i : 8);
 }

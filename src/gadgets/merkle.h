@@ -33,6 +33,10 @@ typedef struct merkle_proof {
 uint64_t merkle_proof_index(const merkle_shape *s, const merkle_proof *p); /* the leaf's number */
 /* Recomputes the root; 1 if it equals p->root. Values >= r are refused (0). */
 int merkle_proof_verify(const merkle_shape *s, const poseidon_set *ps, const merkle_proof *p);
+/* n proofs of one shape; ok[i] is what merkle_proof_verify answers. Poseidon trees eight at a time where
+ * possible. */
+void merkle_proof_verify_many(uint8_t *ok, const merkle_shape *s, const poseidon_set *ps,
+                              const merkle_proof *const *p, size_t n);
 
 /* Vanilla hash of arity nodes. 0, or -1 when a Poseidon input is not a field element. */
 int merkle_node_hash(uint8_t out[32], merkle_hash hash, const poseidon_set *ps, const uint8_t *nodes,

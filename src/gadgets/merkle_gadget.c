@@ -31,8 +31,8 @@ void inputize_synth(cs *c, var a)
 
 /* ---- nodes ---- */
 
-/* The children's bits are hashed byte by byte, the highest bit of each byte first; the digest's bits are packed the same
- * way without the two highest of its last byte. */
+/* The children's bits are hashed byte by byte, the highest bit of each byte first; the digest's bits are
+ * packed the same way without the two highest of its last byte. */
 static var sha256_node_synth(cs *c, const var *in, unsigned arity)
 {
     boolean message[POSEIDON_MAX_ARITY * 256], bits[256], digest[256];
@@ -76,7 +76,8 @@ var merkle_node_synth(cs *c, merkle_hash hash, const poseidon_set *ps, const var
     return poseidon_synth(c, poseidon_get(ps, arity, POSEIDON_MERKLE), in);
 }
 
-void merkle_node_witness(wcursor *w, merkle_hash hash, const poseidon_set *ps, const fr *in, unsigned arity, fr *out)
+void merkle_node_witness(wcursor *w, merkle_hash hash, const poseidon_set *ps, const fr *in, unsigned arity,
+                         fr *out)
 {
     if (hash == MERKLE_SHA256)
         sha256_node_witness(w, in, arity, out);
@@ -86,7 +87,8 @@ void merkle_node_witness(wcursor *w, merkle_hash hash, const poseidon_set *ps, c
 
 /* ---- paths that allocate their own bits and siblings ---- */
 
-static var level_synth(cs *c, const merkle_shape *s, const poseidon_set *ps, var node, uint32_t arity, boolean *bits)
+static var level_synth(cs *c, const merkle_shape *s, const poseidon_set *ps, var node, uint32_t arity,
+                       boolean *bits)
 {
     var siblings[POSEIDON_MAX_ARITY], inserted[POSEIDON_MAX_ARITY];
     for (unsigned i = 0; i < arity_bits(arity); i++)
@@ -135,13 +137,14 @@ static void level_witness(wcursor *w, const merkle_level *l, const fr *node, uin
     insert_witness(w, in, node, l->position, siblings, arity);
 }
 
-void merkle_witness(wcursor *w, const merkle_shape *s, const poseidon_set *ps, const merkle_proof *p, fr *root)
+void merkle_witness(wcursor *w, const merkle_shape *s, const poseidon_set *ps, const merkle_proof *p,
+                    fr *root)
 {
     merkle_witness_many(&w, s, ps, &p, root, 1);
 }
 
-void merkle_witness_many(wcursor *const *w, const merkle_shape *s, const poseidon_set *ps, const merkle_proof *const *p,
-                         fr *root, size_t n)
+void merkle_witness_many(wcursor *const *w, const merkle_shape *s, const poseidon_set *ps,
+                         const merkle_proof *const *p, fr *root, size_t n)
 {
     fr node[8], in[8 * POSEIDON_MAX_ARITY];
     const uint32_t levels = merkle_levels(s);
@@ -166,8 +169,8 @@ void merkle_witness_many(wcursor *const *w, const merkle_shape *s, const poseido
 
 /* ---- paths whose bits and siblings the caller allocated ---- */
 
-void merkle_synth_bits(cs *c, const merkle_shape *s, uint32_t levels, const poseidon_set *ps, const boolean *bits, var leaf,
-                       const var *siblings, var root)
+void merkle_synth_bits(cs *c, const merkle_shape *s, uint32_t levels, const poseidon_set *ps,
+                       const boolean *bits, var leaf, const var *siblings, var root)
 {
     var node = leaf, inserted[POSEIDON_MAX_ARITY];
     for (uint32_t i = 0; i < levels; i++) {
@@ -184,8 +187,8 @@ void merkle_synth_bits(cs *c, const merkle_shape *s, uint32_t levels, const pose
     equal_synth(c, node, root);
 }
 
-void merkle_witness_bits(wcursor *w, const merkle_shape *s, uint32_t levels, const poseidon_set *ps, uint64_t index,
-                         const fr *leaf, const fr *siblings, fr *root)
+void merkle_witness_bits(wcursor *w, const merkle_shape *s, uint32_t levels, const poseidon_set *ps,
+                         uint64_t index, const fr *leaf, const fr *siblings, fr *root)
 {
     fr node = *leaf, inserted[POSEIDON_MAX_ARITY];
     for (uint32_t i = 0; i < levels; i++) {

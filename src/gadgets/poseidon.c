@@ -1,6 +1,7 @@
-/* Poseidon over Fr: the hash, its circuit, its witness. The circuit is the one with a wire for every S-box input: each
- * S-box takes the linear combination before it into a wire of its own (one row), then squares twice and multiplies
- * (three rows). Hash and witness are one routine: what the witness records is the hash's own state. */
+/* Poseidon over Fr: the hash, its circuit, its witness. The circuit is the one with a wire for every S-box
+ * input: each S-box takes the linear combination before it into a wire of its own (one row), then squares
+ * twice and multiplies (three rows). Hash and witness are one routine: what the witness records is the hash's
+ * own state. */
 #include "gadgets/poseidon_private.h"
 
 /* ---- the permutation ---- */
@@ -187,7 +188,8 @@ static var square(synth *s, const lc *l)
     return v;
 }
 
-/* The state's i-th element through its S-box; input: the wire of an element of the preimage in the first round. */
+/* The state's i-th element through its S-box; input: the wire of an element of the preimage in the first
+ * round. */
 static void synth_s_box(synth *s, unsigned i, const fr *before, const fr *after)
 {
     lc *l = &s->state[i], wire;

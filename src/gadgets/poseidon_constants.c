@@ -1,6 +1,6 @@
-/* Poseidon's constants from the specification: numbers of rounds, round keys from the Grain LFSR, the Cauchy MDS
- * matrix, and the equivalent form with few multiplications (appendix B of the paper). Matrices are row major; a state
- * is a row vector that is multiplied from the right. */
+/* Poseidon's constants from the specification: numbers of rounds, round keys from the Grain LFSR, the Cauchy
+ * MDS matrix, and the equivalent form with few multiplications (appendix B of the paper). Matrices are row
+ * major; a state is a row vector that is multiplied from the right. */
 #include "base/cpu.h"
 #include "base/mem.h"
 #include "gadgets/poseidon_private.h"
@@ -8,8 +8,8 @@
 
 /* ---- numbers of rounds ---- */
 
-/* Bounds of statistical, interpolation and Groebner basis attacks for 128 bits of security; single precision, as the
- * published constants were computed. */
+/* Bounds of statistical, interpolation and Groebner basis attacks for 128 bits of security; single precision,
+ * as the published constants were computed. */
 static int rounds_are_secure(unsigned width, unsigned full, unsigned partial)
 {
     const float bits = 256.0f, security = 128.0f, t = (float)width, rp = (float)partial;
@@ -116,8 +116,8 @@ static void matrix_mul(fr *out, const fr *a, const fr *b, unsigned n)
         matrix_apply(&out[i * n], b, &a[i * n], n, 0);
 }
 
-/* Gauss and Jordan; m is destroyed. The matrices inverted here are minors of MDS matrices, or products with such:
- * a pivot exists in every column. Returns -1 if not. */
+/* Gauss and Jordan; m is destroyed. The matrices inverted here are minors of MDS matrices, or products with
+ * such: a pivot exists in every column. Returns -1 if not. */
 static int matrix_invert(fr *out, fr *m, unsigned n)
 {
     fr t, f;
@@ -162,8 +162,8 @@ static void cauchy_matrix(fr *m, unsigned n)
 
 typedef fr matrix[POSEIDON_MAX_WIDTH * POSEIDON_MAX_WIDTH];
 
-/* From the last partial round backwards: the layer M is M' M'' with M'' sparse and M' fixing the first element; M'
- * commutes with the partial S-box and joins the layer before. */
+/* From the last partial round backwards: the layer M is M' M'' with M'' sparse and M' fixing the first
+ * element; M' commutes with the partial S-box and joins the layer before. */
 static int factor_sparse(poseidon *p)
 {
     const unsigned n = p->width, h = n - 1;
@@ -191,8 +191,8 @@ static int factor_sparse(poseidon *p)
     return 0;
 }
 
-/* Keys moved behind the S-boxes of the round before; those of the partial rounds are gathered from the last backwards,
- * leaving one key a round. */
+/* Keys moved behind the S-boxes of the round before; those of the partial rounds are gathered from the last
+ * backwards, leaving one key a round. */
 static int compress_keys(poseidon *p)
 {
     const unsigned n = p->width, half = p->full / 2, last = half + p->partial;
@@ -255,7 +255,8 @@ static cuzk_status poseidon_init(poseidon *p, unsigned arity, poseidon_domain do
     const unsigned n = arity + 1;
     p->domain = domain, p->arity = arity, p->width = n;
     round_numbers(n, &p->full, &p->partial);
-    const size_t keys = p->full * n + p->partial, all = (p->full + p->partial) * n, sparse = p->partial * (2 * n - 1);
+    const size_t keys = p->full * n + p->partial, all = (p->full + p->partial) * n,
+                 sparse = p->partial * (2 * n - 1);
     const size_t total = keys + all + sparse + 2 * n * n;
     p->keys = mem_calloc(total, sizeof(fr));
     if (!p->keys)
@@ -281,7 +282,7 @@ cuzk_status poseidon_set_create(poseidon_set **out, cuzk_error *err)
     static const struct {
         unsigned arity;
         poseidon_domain domain;
-    } wanted[] = {{1, POSEIDON_MERKLE}, {2, POSEIDON_MERKLE},  {4, POSEIDON_MERKLE}, {8, POSEIDON_MERKLE},
+    } wanted[] = {{1, POSEIDON_MERKLE},  {2, POSEIDON_MERKLE},  {4, POSEIDON_MERKLE},  {8, POSEIDON_MERKLE},
                   {11, POSEIDON_MERKLE}, {16, POSEIDON_MERKLE}, {2, POSEIDON_SNAP_GEN}};
     cuzk_status status = CUZK_OK;
     poseidon_set *s = mem_calloc(1, sizeof *s);

@@ -5,23 +5,26 @@
 
 #define POSEIDON_MAX_WIDTH (POSEIDON_MAX_ARITY + 1)
 
-/* A round is S-boxes, then round keys, then a linear layer. The keys are moved behind the S-boxes of the round before
- * (through the inverse of its linear layer), and from the partial rounds' keys only the first element's is left; the
- * linear layers of the partial rounds are factored so that only one row and one column are dense. */
+/* A round is S-boxes, then round keys, then a linear layer. The keys are moved behind the S-boxes of the
+ * round before (through the inverse of its linear layer), and from the partial rounds' keys only the first
+ * element's is left; the linear layers of the partial rounds are factored so that only one row and one column
+ * are dense. */
 struct poseidon {
     poseidon_domain domain;
     unsigned arity, width, full, partial; /* rounds */
     fr tag;                               /* the state's first element */
-    fr *keys;       /* compressed: width before the first S-boxes, then one per S-box but those of the last round */
-    fr *mds;        /* width * width, symmetric */
+    fr *keys; /* compressed: width before the first S-boxes, then one per S-box but those of the last round */
+    fr *mds;  /* width * width, symmetric */
     fr *pre_sparse; /* width * width: the linear layer before the first partial round */
-    fr *sparse;     /* partial * (2 * width - 1): the first column, then the first row without its first element */
+    fr *sparse; /* partial * (2 * width - 1): the first column, then the first row without its first element
+                 */
     fr *round_keys; /* width * (full + partial): as specified, for the reference form */
     fr first;       /* the tag after the first round's S-box and keys: a constant */
     void *lanes;    /* constants of the eight-lane form; NULL where the processor lacks it */
 };
 
-/* Eight hashes at once (poseidon_ifma.c). in: 8 * arity; out: 8; w: eight cursors, or NULL for the hash alone. */
+/* Eight hashes at once (poseidon_ifma.c). in: 8 * arity; out: 8; w: eight cursors, or NULL for the hash
+ * alone. */
 void poseidon_permute_ifma(wcursor *const *w, const poseidon *p, const fr *in, fr *out);
 /* Makes p->lanes; returns 0, or -1 without memory. */
 int poseidon_prepare_ifma(poseidon *p);
