@@ -1,0 +1,7 @@
+/* The commands of the shell tool; cmd/cuzk.c lists them. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+#include "cli/cli.h"
+extern const cli_command command_circuit, command_setup, command_params;
+extern const cli_command command_prove_porep, command_verify_porep, command_witness_porep;
+#endif
