@@ -122,21 +122,13 @@ void poseidon_hash_ref(fr *out, const poseidon *p, const fr *in)
 
 void poseidon_hash_many(fr *out, const poseidon *p, const fr *in, size_t n)
 {
-    size_t i = 0;
-    if (p->lanes)
-        for (; i + 8 <= n; i += 8)
-            poseidon_permute_ifma(NULL, p, in + i * p->arity, out + i);
-    for (; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         permute(NULL, p, in + i * p->arity, out + i);
 }
 
 void poseidon_witness_many(wcursor *const *w, const poseidon *p, const fr *in, fr *out, size_t n)
 {
-    size_t i = 0;
-    if (p->lanes)
-        for (; i + 8 <= n; i += 8)
-            poseidon_permute_ifma(w + i, p, in + i * p->arity, out + i);
-    for (; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         permute(w[i], p, in + i * p->arity, out + i);
 }
 

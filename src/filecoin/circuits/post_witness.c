@@ -79,13 +79,18 @@ static void write_task(void *ctx, size_t task, unsigned worker)
     write_group(j, first, left < GROUP ? left : GROUP);
 }
 
-/* 64 bits from position at on. */
+static uint64_t word(const witness *w, uint64_t i)
+{
+    return __atomic_load_n(&w->bits[i], __ATOMIC_RELAXED); /* its other bits may be written by others meanwhile */
+}
+
+/* n bits from position at on. */
 static uint64_t bits_at(const witness *w, uint64_t at, unsigned n)
 {
     const unsigned shift = at % 64;
-    uint64_t v = w->bits[at / 64] >> shift;
+    uint64_t v = word(w, at / 64) >> shift;
     if (shift && shift + n > 64)
-        v |= w->bits[at / 64 + 1] << (64 - shift);
+        v |= word(w, at / 64 + 1) << (64 - shift);
     return n == 64 ? v : v & ((1ull << n) - 1);
 }
 
