@@ -16,8 +16,10 @@ typedef struct verifying_key {
     uint32_t ic_count;
     g1_affine *ic;
     blst_fp12 alpha_beta; /* e(alpha, beta), made once */
+    g2_affine gamma_neg, delta_neg;
 } verifying_key;
-/* Reads a .vk from memory (curve and subgroup of every point checked); *used: bytes read. */
+/* Reads a .vk from memory: curve and subgroup of every point are checked, infinity is refused. *used: bytes
+ * read. */
 cuzk_status vk_parse(verifying_key *vk, const uint8_t *data, size_t size, size_t *used,
                      cuzk_error *err) CUZK_MUST_CHECK;
 cuzk_status vk_open(verifying_key *vk, const char *path, cuzk_error *err) CUZK_MUST_CHECK;
@@ -25,8 +27,13 @@ void vk_clear(verifying_key *vk);
 /* Bytes of a .vk: 96*3 + 192*3 + 4 + 96 * ic_count. */
 size_t vk_bytes(const verifying_key *vk);
 void vk_encode(uint8_t *out, const verifying_key *vk);
+#define VK_HEAD_BYTES (3 * 96 + 3 * 192 + 4) /* up to the ic points */
+/* A .vk whose points are set; makes the derived members. vk->ic is taken over. */
+void vk_finish(verifying_key *vk);
 
-/* An opened .params file: mapped, lengths checked against the file's size before anything is read. */
+/* An opened .params file: lengths are checked against the file's size before anything is read. The map gives
+ * the queries their addresses; the bytes are read by q.read, so that a file cut while in use is an error and
+ * not a SIGBUS. */
 typedef struct params {
     file_map map;
     char *path;
@@ -35,6 +42,17 @@ typedef struct params {
 } params;
 cuzk_status params_open(params **out, const char *path, cuzk_error *err) CUZK_MUST_CHECK;
 void params_close(params *p);
+/* Reads size bytes at offset. Thread-safe. CUZK_BAD_INPUT where the file has been cut since it was opened. */
+cuzk_status params_read(const params *p, void *dst, uint64_t offset, size_t size,
+                        cuzk_error *err) CUZK_MUST_CHECK;
+/* The sections of the file after the key, in its order. */
+typedef struct params_section {
+    const char *name; /* "h", "l", "a", "b_g1", "b_g2" */
+    uint64_t offset, count;
+    uint32_t point_bytes;
+} params_section;
+#define PARAMS_SECTIONS 5
+void params_get_section(const params *p, int i, params_section *out);
 /* Does it fit the circuit: counts of inputs, aux, densities, domain? */
 cuzk_status params_match(const params *p, const r1cs *r, cuzk_error *err) CUZK_MUST_CHECK;
 /* Every point: encoding, curve, subgroup. progress (may be NULL) is called with done and total. */
@@ -66,6 +84,9 @@ typedef struct groth16_prover groth16_prover; /* a device, a key on it, a verify
 cuzk_status groth16_prover_create(groth16_prover **out, const cuzk_backend *backend, cuzk_device *device,
                                   const r1cs *r, const params *p, cuzk_error *err) CUZK_MUST_CHECK;
 void groth16_prover_destroy(groth16_prover *g);
+/* Which plan the device chose for the key, in words, and the device memory it holds. */
+const char *groth16_prover_plan(const groth16_prover *g);
+uint64_t groth16_prover_bytes(const groth16_prover *g);
 cuzk_status groth16_prove(groth16_prover *g, const witness *w, const fr *r, const fr *s,
                           uint8_t out[GROTH16_PROOF_BYTES], groth16_times *times, const cancel_token *cancel,
                           cuzk_error *err) CUZK_MUST_CHECK;
