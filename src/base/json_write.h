@@ -17,6 +17,8 @@ void json_begin_object(json_out *j, const char *key);
 void json_end_object(json_out *j);
 void json_begin_array(json_out *j, const char *key);
 void json_end_array(json_out *j);
+/* jansson exports a json_string of its own; a link with both must not mix them up. */
+#define json_string json_out_string
 void json_string(json_out *j, const char *key, const char *value); /* NULL value: null */
 void json_hex(json_out *j, const char *key, const void *data, size_t n);
 void json_u64(json_out *j, const char *key, uint64_t value);
