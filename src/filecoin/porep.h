@@ -84,8 +84,8 @@ typedef struct porep_circuit {
     const poseidon_set *ps;
 } porep_circuit;
 void porep_synthesize(cs *c, void *ctx);
-/* The compact witness of one partition of a checked C1. w is made here (witness_clear; nothing to clear after
- * a failure). */
+/* The compact witness of one partition of a checked C1. r: the circuit, compiled under its circuit_info's
+ * name. w is made here (witness_clear; nothing to clear after a failure). */
 cuzk_status porep_witness(witness *w, const r1cs *r, const porep_c1 *c1, uint32_t partition,
                           const poseidon_set *ps, pool *p, const cancel_token *cancel,
                           cuzk_error *err) CUZK_MUST_CHECK;

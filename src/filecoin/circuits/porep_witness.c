@@ -239,17 +239,20 @@ static int write_commitments(job *j)
     return 0;
 }
 
-static cuzk_status check_arguments(const r1cs_counts *n, const porep_c1 *c1, uint32_t partition,
-                                   cuzk_error *err)
+static cuzk_status check_arguments(const r1cs *r, const r1cs_counts *n, const porep_c1 *c1,
+                                   uint32_t partition, cuzk_error *err)
 {
     const circuit_info *info = c1->circuit;
     if (partition >= c1->partitions)
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "partition %u of %u", partition, c1->partitions);
-    if (c1->challenges != info->challenges ||
+    /* Circuits of two sizes may have as many inputs: the name tells them apart, and with it the number of
+     * wires. */
+    if (strcmp(r1cs_name(r), info->name) || c1->challenges != info->challenges ||
         n->inputs != POREP_FIRST_CHALLENGE_INPUT + (uint64_t)info->challenges * POREP_CHALLENGE_INPUTS)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT,
-                              "the circuit has %llu inputs and is not the one of %s with %u challenges",
-                              (unsigned long long)n->inputs, info->name, c1->challenges);
+        return cuzk_error_set(
+            err, CUZK_INVALID_ARGUMENT,
+            "the circuit is %s with %llu inputs, the document is for %s with %u challenges a partition",
+            r1cs_name(r), (unsigned long long)n->inputs, info->name, c1->challenges);
     return CUZK_OK;
 }
 
@@ -259,7 +262,7 @@ cuzk_status porep_witness(witness *w, const r1cs *r, const porep_c1 *c1, uint32_
     r1cs_counts n;
     r1cs_get_counts(r, &n);
     *w = (witness){0};
-    cuzk_status st = check_arguments(&n, c1, partition, err);
+    cuzk_status st = check_arguments(r, &n, c1, partition, err);
     if (st != CUZK_OK)
         return st;
     const circuit_info *info = c1->circuit;
