@@ -50,6 +50,37 @@ int g2_decompress(g2_affine *r, const uint8_t in[96]);
 ptrdiff_t g1_decode_many(g1_affine *r, const uint8_t *in, size_t n, pool *p);
 ptrdiff_t g2_decode_many(g2_affine *r, const uint8_t *in, size_t n, pool *p);
 
+/* Affine additions in batches: out[i] = a[i] + b[i], one inversion for each BATCH of them. Exact for
+ * infinite, equal and opposite points. out[i] may be where a[i] or b[i] lies, and must not be an operand of
+ * another addition. */
+#define G1_BATCH 2048
+#define G2_BATCH 1024
+typedef struct point_ref {
+    const void *x; /* its coordinates; they need not lie together */
+    uintptr_t y;   /* the lowest bit set: minus the point */
+} point_ref;
+typedef struct g1_batch { /* scratch: 200 KB, meant for the second-level cache */
+    fp d[G1_BATCH], product[G1_BATCH];
+    uint8_t kind[G1_BATCH];
+} g1_batch;
+typedef struct g2_batch {
+    fp2 d[G2_BATCH], product[G2_BATCH];
+    uint8_t kind[G2_BATCH];
+} g2_batch;
+static inline point_ref g1_ref(const g1_affine *p, unsigned minus)
+{
+    return (point_ref){&p->x, (uintptr_t)&p->y | minus};
+}
+static inline point_ref g2_ref(const g2_affine *p, unsigned minus)
+{
+    return (point_ref){&p->x, (uintptr_t)&p->y | minus};
+}
+/* The point that a reference stands for. r may be where it lies. */
+void g1_ref_get(g1_affine *r, point_ref p);
+void g2_ref_get(g2_affine *r, point_ref p);
+void g1_batch_add(g1_affine *const *out, const point_ref *a, const point_ref *b, size_t n, g1_batch *scratch);
+void g2_batch_add(g2_affine *const *out, const point_ref *a, const point_ref *b, size_t n, g2_batch *scratch);
+
 /* r[i] = k[i] * base for many scalars (setup): fixed-base windows, batch-affine sums. r may hold infinities.
  */
 cuzk_status g1_fixed_base_many(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,

@@ -1,11 +1,8 @@
-/* Point arithmetic, encodings and batch conversion of one group. Included once per group by g1.c and g2.c,
- * with GROUP     prefix of our names (g1)         AFFINE, JACOBIAN  its point types BLST(f)   blst's name of
- * f (blst_p1_f)     IN_GROUP          blst's subgroup check of an affine point COORD     type of a
- * coordinate, and coord_mul, coord_sqr, coord_inv, COORD_ONE HALF      bytes of an encoded coordinate, and
- * coord_read, which decodes one with its range check */
-#define CAT_(a, b) a##b
-#define CAT(a, b)  CAT_(a, b)
-#define FN(name)   CAT(CAT(GROUP, _), name)
+/* Point arithmetic, encodings and batch conversion of one group. Included by g1.c and g2.c after as_g1.h or
+ * as_g2.h. */
+#include "base/encode.h"
+#include "base/mem.h"
+#include <stdatomic.h>
 
 static int bytes_are_zero(const void *p, size_t n)
 {
