@@ -1,1 +1,48 @@
-# cuzk-daemon and the parts that only it needs: engine, store, server.
+# cuzk-daemon and the parts that only it needs: engine, store, server. Everything here stays out of libcuzk.
+enable_language(CXX)
+set(CMAKE_CXX_STANDARD 17)
+pkg_check_modules(GRPC REQUIRED IMPORTED_TARGET grpc)
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(PQ IMPORTED_TARGET libpq)
+find_program(PROTOC_C protoc-c REQUIRED)
+
+set(CUZK_PROTO_DIR ${CMAKE_BINARY_DIR}/proto)
+file(MAKE_DIRECTORY ${CUZK_PROTO_DIR})
+add_custom_command(
+  OUTPUT ${CUZK_PROTO_DIR}/proving.pb-c.c ${CUZK_PROTO_DIR}/proving.pb-c.h
+  COMMAND ${PROTOC_C} --c_out=${CUZK_PROTO_DIR} --proto_path=${CMAKE_SOURCE_DIR}/proto
+          ${CMAKE_SOURCE_DIR}/proto/proving.proto
+  DEPENDS ${CMAKE_SOURCE_DIR}/proto/proving.proto
+  COMMENT "proving.proto")
+add_library(cuzk_proto STATIC ${CUZK_PROTO_DIR}/proving.pb-c.c)
+target_include_directories(cuzk_proto SYSTEM PUBLIC ${CUZK_PROTO_DIR})
+target_link_libraries(cuzk_proto PUBLIC PkgConfig::PROTOBUF_C)
+
+file(GLOB CUZK_ENGINE_SOURCES CONFIGURE_DEPENDS src/engine/*.c src/engine/*.cpp src/store/*.c)
+if(CUZK_ENGINE_SOURCES)
+  add_library(cuzk_engine STATIC ${CUZK_ENGINE_SOURCES})
+  target_link_libraries(cuzk_engine PUBLIC cuzk_internal PkgConfig::SQLITE)
+  if(PQ_FOUND)
+    target_link_libraries(cuzk_engine PUBLIC PkgConfig::PQ)
+    target_compile_definitions(cuzk_engine PUBLIC CUZK_HAVE_PQ=1)
+  endif()
+endif()
+
+file(GLOB CUZK_SERVER_SOURCES CONFIGURE_DEPENDS src/server/*.c)
+add_library(cuzk_server STATIC ${CUZK_SERVER_SOURCES})
+target_link_libraries(cuzk_server PUBLIC cuzk_internal cuzk_proto PkgConfig::GRPC PkgConfig::MICROHTTPD)
+if(TARGET cuzk_engine)
+  target_link_libraries(cuzk_server PUBLIC cuzk_engine)
+  add_executable(cuzk-daemon cmd/cuzk-daemon.c)
+  target_link_libraries(cuzk-daemon PRIVATE cuzk_server)
+endif()
+
+# The shell tool speaks to the daemon where gRPC is built.
+file(GLOB CUZK_CLIENT_SOURCES CONFIGURE_DEPENDS cmd/client/*.c)
+if(CUZK_CLIENT_SOURCES)
+  target_sources(cuzk PRIVATE ${CUZK_CLIENT_SOURCES})
+  target_link_libraries(cuzk PRIVATE cuzk_proto PkgConfig::GRPC)
+  target_compile_definitions(cuzk PRIVATE CUZK_HAVE_CLIENT=1)
+endif()
