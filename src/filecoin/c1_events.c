@@ -186,6 +186,8 @@ static int prepare(c1_parser *p, c1_frame *f)
 static int begin(c1_parser *p, int is_array)
 {
     if (p->skip) {
+        if (p->skip == C1_MAX_SKIP)
+            return c1_fail(p, CUZK_BAD_INPUT, "an ignored member is nested more than %d deep", C1_MAX_SKIP);
         p->skip++;
         return 1;
     }
@@ -262,6 +264,10 @@ int c1_key(c1_parser *p, const char *name, size_t n)
         f->member = (int8_t)i;
         if (f->seen >> i & 1)
             return c1_fail(p, CUZK_BAD_INPUT, "the member appears twice");
+        uint32_t excluded = i == DOC_PHASE1 ? DOC_INNER : DOC_INNER & 1u << i ? 1u << DOC_PHASE1 : 0;
+        if (f->kind == C1_DOCUMENT && f->seen & excluded)
+            return c1_fail(p, CUZK_BAD_INPUT,
+                           "the document holds both Phase1Out and members of the inner document");
         f->seen |= 1u << i;
         return 1;
     }
@@ -495,9 +501,6 @@ cuzk_status c1_finish(c1_parser *p)
     porep_c1 *c = p->c1;
     uint32_t seen = p->document_seen;
     c->has_sector = seen >> DOC_PHASE1 & 1;
-    if (c->has_sector && seen & DOC_INNER)
-        return cuzk_error_set(p->err, CUZK_BAD_INPUT,
-                              "C1: the document holds both Phase1Out and members of the inner document");
     const char *missing;
     if (c->has_sector || (seen & DOC_OUTER && !(seen & DOC_INNER))) {
         missing = missing_member(seen, DOC_OUTER);

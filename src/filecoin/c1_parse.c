@@ -17,6 +17,61 @@ void porep_c1_free(porep_c1 *c)
 #if CUZK_HAVE_YAJL
 #include <yajl/yajl_parse.h>
 
+/* The library does not look whether it got memory. So its blocks are kept in a list, and a failure leaves it
+ * by a jump to read_text, which frees them all; nothing else is held by the frames that are jumped over. */
+typedef struct block {
+    struct block *previous, *next;
+} block;
+
+static void block_link(c1_parser *p, block *b)
+{
+    b->previous = NULL;
+    b->next = p->blocks;
+    if (b->next)
+        b->next->previous = b;
+    p->blocks = b;
+}
+
+static void block_unlink(c1_parser *p, block *b)
+{
+    if (b->previous)
+        b->previous->next = b->next;
+    else
+        p->blocks = b->next;
+    if (b->next)
+        b->next->previous = b->previous;
+}
+
+static void *on_realloc(void *ctx, void *data, size_t bytes)
+{
+    c1_parser *p = ctx;
+    block *old = data ? (block *)data - 1 : NULL;
+    if (old)
+        block_unlink(p, old);
+    block *b = mem_realloc(old, sizeof *b + bytes);
+    if (!b) {
+        if (old)
+            block_link(p, old);
+        p->status = mem_error(p->err, bytes, "the JSON parser");
+        longjmp(p->out_of_memory, 1);
+    }
+    block_link(p, b);
+    return b + 1;
+}
+
+static void *on_malloc(void *ctx, size_t bytes)
+{
+    return on_realloc(ctx, NULL, bytes);
+}
+
+static void on_free(void *ctx, void *data)
+{
+    if (!data)
+        return;
+    block_unlink(ctx, (block *)data - 1);
+    mem_free((block *)data - 1);
+}
+
 static int on_null(void *ctx)
 {
     return c1_literal(ctx, "null");
@@ -84,11 +139,9 @@ static cuzk_status feed(c1_parser *p, yajl_handle h, const uint8_t *text, size_t
 
 static yajl_handle handle_create(c1_parser *p)
 {
-    yajl_handle h = yajl_alloc(&CALLBACKS, NULL, p);
-    if (!h)
-        p->status = mem_error(p->err, 4096, "a JSON parser");
-    else
-        yajl_config(h, yajl_dont_validate_strings, 1);
+    yajl_alloc_funcs functions = {on_malloc, on_realloc, on_free, p};
+    yajl_handle h = yajl_alloc(&CALLBACKS, &functions, p);
+    yajl_config(h, yajl_dont_validate_strings, 1);
     return h;
 }
 
@@ -116,25 +169,37 @@ static void unwrap_pieces(c1_parser *p, yajl_handle h, uint8_t *buffer, const ch
     feed(p, h, NULL, 0, offset);
 }
 
-/* Reads the inner document with the same parser, whose frames are set aside meanwhile. */
+/* Reads the inner document with the same parser, whose frame is set aside meanwhile. */
 static int unwrap(c1_parser *p, const char *text, size_t n)
 {
     c1_frame outer = p->frame[0]; /* a wrapped document stands at depth 1 */
+    uint8_t *buffer = on_malloc(p, PIECE / 4 * 3);
     yajl_handle h = handle_create(p);
-    uint8_t *buffer = mem_alloc(PIECE / 4 * 3);
-    if (!buffer)
-        p->status = mem_error(p->err, PIECE, "the base64 decoder");
     p->wrapped = 1;
     p->depth = 0;
-    if (h && buffer)
-        unwrap_pieces(p, h, buffer, text, n);
+    unwrap_pieces(p, h, buffer, text, n);
     p->wrapped = 0;
     p->depth = 1;
     p->frame[0] = outer;
-    mem_free(buffer);
-    if (h)
-        yajl_free(h);
+    yajl_free(h);
+    on_free(p, buffer);
     return p->status == CUZK_OK;
+}
+
+static cuzk_status read_text(c1_parser *p, const uint8_t *text, size_t size)
+{
+    if (!setjmp(p->out_of_memory)) {
+        yajl_handle h = handle_create(p);
+        if (feed(p, h, text, size, 0) == CUZK_OK)
+            feed(p, h, NULL, 0, size);
+        yajl_free(h);
+    }
+    while (p->blocks) {
+        block *b = p->blocks;
+        block_unlink(p, b);
+        mem_free(b);
+    }
+    return p->status;
 }
 
 cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuzk_error *err)
@@ -143,7 +208,6 @@ cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuz
     c1_parser *p = mem_calloc(1, sizeof *p);
     porep_c1 *c = mem_calloc(1, sizeof *c);
     arena *a = arena_create();
-    yajl_handle h = NULL;
     cuzk_status st;
     if (!p || !c || !a) {
         st = mem_error(err, sizeof *p, "a C1 document");
@@ -153,14 +217,7 @@ cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuz
     p->arena = a;
     p->err = err;
     p->unwrap = unwrap;
-    h = handle_create(p);
-    if (!h) {
-        st = p->status;
-        goto exit;
-    }
-    st = feed(p, h, text, size, 0);
-    if (st == CUZK_OK)
-        st = feed(p, h, NULL, 0, size);
+    st = read_text(p, text, size);
     if (st == CUZK_OK)
         st = c1_finish(p);
     if (st != CUZK_OK)
@@ -171,8 +228,6 @@ cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuz
     *out = c;
     c = NULL;
 exit:
-    if (h)
-        yajl_free(h);
     arena_destroy(a);
     porep_c1_free(c);
     mem_free(p);

@@ -8,6 +8,7 @@
 #define FILECOIN_C1_PARSER_H
 #include "filecoin/arena.h"
 #include "filecoin/porep.h"
+#include <setjmp.h>
 
 typedef enum c1_kind {
     C1_SKIP, /* ignored, whatever it is */
@@ -78,11 +79,12 @@ typedef struct c1_frame {
     uint8_t *dest;         /* array of bytes or of hashes: where they go */
 } c1_frame;
 #define C1_MAX_DEPTH 24
+#define C1_MAX_SKIP  512 /* nesting inside an ignored value */
 
 typedef struct c1_parser {
     c1_frame frame[C1_MAX_DEPTH];
     int depth;
-    uint32_t skip; /* nesting inside an ignored value */
+    uint32_t skip; /* depth inside an ignored value */
     int wrapped;   /* reading what Phase1Out held */
     uint32_t document_seen, wrapped_seen;
     porep_c1 *c1;
@@ -103,6 +105,8 @@ typedef struct c1_parser {
     int segment;
     cuzk_error *err;
     cuzk_status status;
+    struct block *blocks; /* what the JSON library holds */
+    jmp_buf out_of_memory;
     /* Reads the text that a Phase1Out string encodes, with this parser. */
     int (*unwrap)(struct c1_parser *p, const char *text, size_t n);
 } c1_parser;

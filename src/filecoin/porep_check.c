@@ -86,8 +86,10 @@ static int fail(const place *at, const char *format, ...)
     return -1;
 }
 
-static int check_path(const place *at, const char *field, const merkle_shape *shape, const merkle_proof *p,
-                      uint64_t node, const uint8_t root[32], const char *root_name)
+/* Where a proof stands and what it is a proof in; that it hashes to its root is seen later, for many at once.
+ */
+static int check_position(const place *at, const char *field, const merkle_shape *shape,
+                          const merkle_proof *p, uint64_t node, const uint8_t root[32], const char *root_name)
 {
     uint64_t leads = merkle_proof_index(shape, p);
     if (leads != node)
@@ -95,44 +97,92 @@ static int check_path(const place *at, const char *field, const merkle_shape *sh
                     (unsigned long long)node);
     if (memcmp(p->root, root, 32))
         return fail(at, "%s: its root is not %s", field, root_name);
-    if (!merkle_proof_verify(shape, at->k->ps, p))
-        return fail(at, "%s: leaf and path do not hash to the root", field);
     return 0;
 }
 
-static int check_column(const place *at, const char *field, const porep_column *c, uint32_t layers,
-                        uint64_t node, const uint8_t comm_c[32])
+/* The columns of a challenge: c_x, the DRG parents, the expander parents. */
+#define COLUMNS      (1 + POREP_DRG_PARENTS + POREP_EXP_PARENTS)
+#define COLUMN_FIELD 64
+static void column_field(char out[COLUMN_FIELD], unsigned i)
 {
-    uint8_t hash[32];
-    char name[64];
-    if (c->index != node)
-        return fail(at, "%s: column of node %u, the graph says node %llu", field, c->index,
-                    (unsigned long long)node);
-    if (porep_column_hash(hash, at->k->ps, c->rows, layers))
-        return fail(at, "%s: a label of the column is not below r", field);
-    if (memcmp(hash, c->inclusion.leaf, 32))
-        return fail(at, "%s: the column does not hash to the leaf of its inclusion proof", field);
-    snprintf(name, sizeof name, "%s.inclusion_proof", field);
-    return check_path(at, name, &at->k->shape_r, &c->inclusion, node, comm_c, "comm_c of the partition");
+    if (i == 0)
+        snprintf(out, COLUMN_FIELD, "replica_column_proofs.c_x");
+    else if (i <= POREP_DRG_PARENTS)
+        snprintf(out, COLUMN_FIELD, "replica_column_proofs.drg_parents[%u]", i - 1);
+    else
+        snprintf(out, COLUMN_FIELD, "replica_column_proofs.exp_parents[%u]", i - 1 - POREP_DRG_PARENTS);
 }
 
-static int check_columns(const place *at, const porep_challenge *ch, const uint8_t comm_c[32])
+static void list_columns(const porep_challenge *ch, const porep_column *out[COLUMNS])
 {
-    uint32_t drg[POREP_DRG_PARENTS], exp[POREP_EXP_PARENTS];
-    char name[64];
-    porep_graph_parents(at->k->graph, (uint32_t)at->node, drg, exp);
-    if (check_column(at, "replica_column_proofs.c_x", &ch->c_x, ch->layers, at->node, comm_c))
-        return -1;
-    for (unsigned i = 0; i < POREP_DRG_PARENTS; i++) {
-        snprintf(name, sizeof name, "replica_column_proofs.drg_parents[%u]", i);
-        if (check_column(at, name, &ch->drg[i], ch->layers, drg[i], comm_c))
+    out[0] = &ch->c_x;
+    for (unsigned i = 0; i < POREP_DRG_PARENTS; i++)
+        out[1 + i] = &ch->drg[i];
+    for (unsigned i = 0; i < POREP_EXP_PARENTS; i++)
+        out[1 + POREP_DRG_PARENTS + i] = &ch->exp[i];
+}
+
+static int check_column_positions(const place *at, const porep_column *const col[COLUMNS],
+                                  const uint8_t comm_c[32])
+{
+    uint32_t node[COLUMNS];
+    char name[COLUMN_FIELD + 16];
+    node[0] = (uint32_t)at->node;
+    porep_graph_parents(at->k->graph, (uint32_t)at->node, node + 1, node + 1 + POREP_DRG_PARENTS);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        column_field(name, i);
+        if (col[i]->index != node[i])
+            return fail(at, "%s: column of node %u, %s says node %u", name, col[i]->index,
+                        i ? "the graph" : "the challenge", node[i]);
+        strcat(name, ".inclusion_proof");
+        if (check_position(at, name, &at->k->shape_r, &col[i]->inclusion, node[i], comm_c,
+                           "comm_c of the partition"))
             return -1;
     }
-    for (unsigned i = 0; i < POREP_EXP_PARENTS; i++) {
-        snprintf(name, sizeof name, "replica_column_proofs.exp_parents[%u]", i);
-        if (check_column(at, name, &ch->exp[i], ch->layers, exp[i], comm_c))
-            return -1;
+    return 0;
+}
+
+static int check_column_hashes(const place *at, const porep_column *const col[COLUMNS], uint32_t layers)
+{
+    fr in[COLUMNS * POREP_MAX_LAYERS], hash[COLUMNS];
+    char name[COLUMN_FIELD];
+    for (unsigned i = 0; i < COLUMNS; i++)
+        for (uint32_t k = 0; k < layers; k++)
+            if (fr_from_bytes(&in[i * layers + k], col[i]->rows + 32 * (size_t)k)) {
+                column_field(name, i);
+                return fail(at, "%s: the label of layer %u is not below r", name, k + 1);
+            }
+    poseidon_hash_many(hash, poseidon_get(at->k->ps, layers, POSEIDON_MERKLE), in, COLUMNS);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        uint8_t bytes[32];
+        fr_to_bytes(bytes, &hash[i]);
+        if (memcmp(bytes, col[i]->inclusion.leaf, 32)) {
+            column_field(name, i);
+            return fail(at, "%s: the column does not hash to the leaf of its inclusion proof", name);
+        }
     }
+    return 0;
+}
+
+static int check_paths(const place *at, const porep_challenge *ch, const porep_column *const col[COLUMNS])
+{
+    static const char words[] = "leaf and path do not hash to the root";
+    const merkle_proof *proofs[1 + COLUMNS];
+    uint8_t ok[1 + COLUMNS];
+    char name[COLUMN_FIELD];
+    if (!merkle_proof_verify(&at->k->shape_d, at->k->ps, &ch->comm_d))
+        return fail(at, "comm_d_proofs: %s", words);
+    proofs[0] = &ch->comm_r_last;
+    for (unsigned i = 0; i < COLUMNS; i++)
+        proofs[1 + i] = &col[i]->inclusion;
+    merkle_proof_verify_many(ok, &at->k->shape_r, at->k->ps, proofs, 1 + COLUMNS);
+    if (!ok[0])
+        return fail(at, "comm_r_last_proof: %s", words);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        if (!ok[1 + i]) {
+            column_field(name, i);
+            return fail(at, "%s.inclusion_proof: %s", name, words);
+        }
     return 0;
 }
 
@@ -200,14 +250,17 @@ static int check_challenge(const place *at)
     const porep_challenge *first = c->challenge + (size_t)at->partition * c->challenges;
     const porep_challenge *ch = first + at->index;
     const uint8_t *comm_c = first->c_x.inclusion.root, *comm_r_last = first->comm_r_last.root;
-    if (check_path(at, "comm_d_proofs", &at->k->shape_d, &ch->comm_d, at->node, c->comm_d, "comm_d"))
+    const porep_column *col[COLUMNS];
+    list_columns(ch, col);
+    if (check_position(at, "comm_d_proofs", &at->k->shape_d, &ch->comm_d, at->node, c->comm_d, "comm_d"))
         return -1;
     if (at->index == 0 && check_comm_r(at, comm_c, comm_r_last))
         return -1;
-    if (check_path(at, "comm_r_last_proof", &at->k->shape_r, &ch->comm_r_last, at->node, comm_r_last,
-                   "comm_r_last of the partition"))
+    if (check_position(at, "comm_r_last_proof", &at->k->shape_r, &ch->comm_r_last, at->node, comm_r_last,
+                       "comm_r_last of the partition"))
         return -1;
-    if (check_columns(at, ch, comm_c))
+    if (check_column_positions(at, col, comm_c) || check_column_hashes(at, col, ch->layers) ||
+        check_paths(at, ch, col))
         return -1;
     return check_labels(at, ch);
 }
