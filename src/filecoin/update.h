@@ -2,9 +2,12 @@
 #ifndef FILECOIN_UPDATE_H
 #define FILECOIN_UPDATE_H
 #include "filecoin/task.h"
+#include "gadgets/boolean.h"
 #include "gadgets/merkle.h"
 
-#define UPDATE_H_VALUES 6 /* values of h that a circuit offers; the public input selects one */
+#define UPDATE_MAX_APEX       128
+#define UPDATE_MAX_CHALLENGES 86
+#define UPDATE_H_VALUES       6 /* values of h that a circuit offers; the public input selects one */
 /* What a sector size fixes; made by update_shape. */
 typedef struct update_shape {
     uint32_t partitions, challenges; /* challenges per partition */
@@ -46,6 +49,8 @@ cuzk_status update_parse(update_input **out, const update_public *pub, const pro
                          size_t count, cuzk_error *err) CUZK_MUST_CHECK;
 void update_free(update_input *in);
 
+/* Hashes that the challenges of a partition are cut from. */
+uint32_t update_digests(const update_shape *s);
 /* Challenged leaves of a partition; they depend on comm_r_new alone. */
 cuzk_status update_challenges(uint64_t *out /* shape.challenges */, const update_shape *s,
                               const poseidon_set *ps, const uint8_t comm_r_new[32], uint32_t partition,
