@@ -1,5 +1,5 @@
-/* The streaming builder: wires, rows, repetition. Rows go straight into the compressed form of the segment under
- * construction; nothing is kept that the compiled circuit does not hold. */
+/* The streaming builder: wires, rows, repetition. Rows go straight into the compressed form of the segment
+ * under construction; nothing is kept that the compiled circuit does not hold. */
 #include "r1cs/builder.h"
 #include "base/mem.h"
 #include <stdarg.h>
@@ -114,7 +114,8 @@ static uint32_t *encode_imports(cs *c, uint64_t count, const var *imports, uint3
         return NULL;
     for (uint64_t i = 0; i < count * import_count; i++)
         if (!encode_var(c, imports[i], &table[i])) {
-            cs_fail(c, CUZK_INVALID_ARGUMENT, "import %u of repetition %llu is a wire that does not exist (%08x)",
+            cs_fail(c, CUZK_INVALID_ARGUMENT,
+                    "import %u of repetition %llu is a wire that does not exist (%08x)",
                     (unsigned)(i % import_count), (unsigned long long)(i / import_count), imports[i]);
             table[i] = COL_INPUT;
         }
@@ -140,7 +141,8 @@ static int push_segment(cs *c, r1cs_segment **s, r1cs_part **p)
 void cs_close_segment(cs *c, uint64_t count, const var *imports, uint32_t import_count)
 {
     open_segment *o = &c->seg;
-    uint64_t stride = c->aux - o->aux_base, fields = c->fields - o->field_base, inputs = c->inputs - o->input_base;
+    uint64_t stride = c->aux - o->aux_base, fields = c->fields - o->field_base,
+             inputs = c->inputs - o->input_base;
     if (c->status == CUZK_OK && (o->rows || stride || inputs)) {
         r1cs_segment *s;
         r1cs_part *p;
@@ -152,8 +154,8 @@ void cs_close_segment(cs *c, uint64_t count, const var *imports, uint32_t import
             cs_fail_memory(c);
             return;
         }
-        *s = (r1cs_segment){o->first_row, o->rows,      count,  o->aux_base, stride, o->field_base,
-                            fields,       o->input_base, inputs, import_count};
+        *s = (r1cs_segment){o->first_row,  o->rows, count,         o->aux_base, stride,
+                            o->field_base, fields,  o->input_base, inputs,      import_count};
         cuzk_matrix *m[3] = {&s->a, &s->b, &s->c};
         for (int i = 0; i < 3; i++) {
             m[i]->row = take32(&o->row[i]);
@@ -323,7 +325,8 @@ static int encode_row(cs *c, int matrix, lc *l)
     for (uint32_t i = 0; i < l->n; i++) {
         uint32_t col, coef = dictionary_intern(&c->dict, &l->t[i].c);
         if (!encode_var(c, l->t[i].v, &col)) {
-            cs_fail(c, CUZK_INVALID_ARGUMENT, "row %llu of circuit %s mentions a wire that does not exist (%08x)",
+            cs_fail(c, CUZK_INVALID_ARGUMENT,
+                    "row %llu of circuit %s mentions a wire that does not exist (%08x)",
                     (unsigned long long)(s->first_row + s->rows), c->r->name, l->t[i].v);
             return 0;
         }

@@ -33,7 +33,7 @@ typedef struct names {
     struct name_slot {
         const char *pointer;
         uint32_t offset;
-    } *slot; /* literals already in the table, by address */
+    } * slot; /* literals already in the table, by address */
     size_t slots, used;
     int moved; /* a push or pop since the last row */
 } names;
@@ -60,7 +60,7 @@ struct cs {
     uint32_t import_count;
     r1cs *r; /* receives closed segments */
     size_t segment_cap;
-    lc constant; /* empty */
+    lc constant;        /* empty */
     cuzk_status status; /* first failure; everything after it is ignored */
     cuzk_error error;
 };

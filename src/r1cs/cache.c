@@ -31,9 +31,9 @@ static uint64_t reserve(uint64_t *at, uint64_t bytes)
 
 static void plan_segment(cache_segment *c, const r1cs_segment *s, const r1cs_part *p, uint64_t *at)
 {
-    *c = (cache_segment){s->first_row,    s->rows,       s->count,        s->aux_base,     s->aux_stride,
-                         s->field_base,   s->field_stride, s->input_base, s->input_stride, s->import_count,
-                         p->path_count};
+    *c = (cache_segment){s->first_row,    s->rows,         s->count,        s->aux_base,
+                         s->aux_stride,   s->field_base,   s->field_stride, s->input_base,
+                         s->input_stride, s->import_count, p->path_count};
     c->repeat_node = p->repeat_node;
     c->repeated = p->repeated;
     for (int m = 0; m < 3; m++) {
@@ -108,8 +108,8 @@ cuzk_status r1cs_save(const r1cs *r, const char *path, cuzk_error *err)
 /* ---- opening ---- */
 static cuzk_status bad(cuzk_error *err, const char *path, const char *what)
 {
-    return cuzk_error_set(err, CUZK_BAD_INPUT, "%s is not a usable circuit cache: %s; delete it and it is made anew", path,
-                          what);
+    return cuzk_error_set(err, CUZK_BAD_INPUT,
+                          "%s is not a usable circuit cache: %s; delete it and it is made anew", path, what);
 }
 
 /* Pointer to count elements of size bytes at an offset of the file; NULL if they do not lie inside. */
@@ -149,8 +149,8 @@ static const char *map_segment(r1cs *r, size_t i, const cache_segment *c)
     if (!c->count || c->rows >= UINT32_MAX || c->aux_stride > COL_LIMIT || c->field_stride > c->aux_stride ||
         c->input_stride > COL_LIMIT || c->import_count >= COL_LIMIT || c->count > COL_LIMIT)
         return "a segment's size is out of range";
-    *s = (r1cs_segment){c->first_row,    c->rows,       c->count,        c->aux_base,    c->aux_stride, c->field_base,
-                        c->field_stride, c->input_base, c->input_stride, c->import_count};
+    *s = (r1cs_segment){c->first_row,  c->rows,         c->count,      c->aux_base,     c->aux_stride,
+                        c->field_base, c->field_stride, c->input_base, c->input_stride, c->import_count};
     cuzk_matrix *m[3] = {&s->a, &s->b, &s->c};
     for (int k = 0; k < 3; k++) {
         m[k]->row = place(f, c->row_at[k], c->rows + 1, 4);

@@ -1,5 +1,5 @@
-/* The cache file of a compiled circuit, version 1. All numbers little-endian; arrays are 64-byte aligned and used in
- * place once the file is mapped.
+/* The cache file of a compiled circuit, version 1. All numbers little-endian; arrays are 64-byte aligned and
+ * used in place once the file is mapped.
  *
  *   cache_header
  *   cache_segment[segments]

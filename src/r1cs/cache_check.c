@@ -3,8 +3,8 @@
 
 /* Where the wires end that a segment's rows may mention. */
 typedef struct bounds {
-    uint64_t aux, fields, inputs;                      /* global */
-    uint64_t local_aux, local_fields, local_inputs;    /* per repetition; 0 in a plain segment */
+    uint64_t aux, fields, inputs;                   /* global */
+    uint64_t local_aux, local_fields, local_inputs; /* per repetition; 0 in a plain segment */
     uint64_t imports, dictionary;
 } bounds;
 
@@ -87,9 +87,11 @@ typedef struct totals {
 
 static int segment_follows(const r1cs_segment *s, totals *t)
 {
-    if (s->first_row != t->rows || s->aux_base != t->aux || s->field_base != t->fields || s->input_base != t->inputs)
+    if (s->first_row != t->rows || s->aux_base != t->aux || s->field_base != t->fields ||
+        s->input_base != t->inputs)
         return 0;
-    if (s->aux_stride > (COL_LIMIT - t->aux) / s->count || s->input_stride > (COL_LIMIT - t->inputs) / s->count)
+    if (s->aux_stride > (COL_LIMIT - t->aux) / s->count ||
+        s->input_stride > (COL_LIMIT - t->inputs) / s->count)
         return 0;
     t->rows += s->rows * s->count; /* both below 2^32 */
     t->aux += s->aux_stride * s->count;
@@ -150,8 +152,9 @@ cuzk_status cache_check(const r1cs *r, cuzk_error *err)
     for (size_t i = 0; i < r->segments && !wrong; i++)
         wrong = check_segment(r, i, &t);
     const r1cs_counts *n = &r->counts;
-    if (!wrong && (t.rows != n->constraints || t.aux != n->aux || t.fields != n->fields || t.inputs != n->inputs ||
-                   n->bits != n->aux - n->fields || !n->inputs || n->constraints < n->inputs))
+    if (!wrong &&
+        (t.rows != n->constraints || t.aux != n->aux || t.fields != n->fields || t.inputs != n->inputs ||
+         n->bits != n->aux - n->fields || !n->inputs || n->constraints < n->inputs))
         wrong = "its counts do not match its segments";
     return wrong ? cuzk_error_set(err, CUZK_BAD_INPUT, "%s", wrong) : CUZK_OK;
 }

@@ -1,5 +1,5 @@
-/* The system as a circom .r1cs file, version 1: header, constraints, wire map. Every wire but the constant and the
- * inputs is private; the map to labels is the identity. */
+/* The system as a circom .r1cs file, version 1: header, constraints, wire map. Every wire but the constant
+ * and the inputs is private; the map to labels is the identity. */
 #include "base/encode.h"
 #include "r1cs/row_encode.h"
 

@@ -140,7 +140,8 @@ const fr *r1cs_dictionary(const r1cs *r, size_t *count)
 
 size_t r1cs_memory(const r1cs *r)
 {
-    size_t bytes = sizeof(r1cs) + r->dictionary_count * sizeof(fr) + r->node_count * sizeof(path_node) + r->names_size;
+    size_t bytes =
+        sizeof(r1cs) + r->dictionary_count * sizeof(fr) + r->node_count * sizeof(path_node) + r->names_size;
     for (size_t i = 0; i < r->segments; i++) {
         const r1cs_segment *s = &r->segment[i];
         bytes += sizeof(*s) + sizeof(r1cs_part) + s->count * s->import_count * 4;
@@ -195,7 +196,8 @@ const uint8_t *r1cs_canonical(const r1cs *r)
 }
 
 /* ---- names ---- */
-static size_t put_path(const r1cs *r, uint32_t node, uint32_t numbered, uint64_t number, char *out, size_t size)
+static size_t put_path(const r1cs *r, uint32_t node, uint32_t numbered, uint64_t number, char *out,
+                       size_t size)
 {
     uint32_t chain[64];
     size_t depth = 0, used = 0;

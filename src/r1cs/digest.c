@@ -1,6 +1,6 @@
-/* The digest of all rows, and of blocks of them. Two stages take turns: all threads encode the pieces of a round, then
- * one hashes the whole stream while the others hash the blocks (a stream cannot be split, but the blocks are as much
- * work again). */
+/* The digest of all rows, and of blocks of them. Two stages take turns: all threads encode the pieces of a
+ * round, then one hashes the whole stream while the others hash the blocks (a stream cannot be split, but the
+ * blocks are as much work again). */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "r1cs/row_encode.h"
@@ -49,7 +49,8 @@ static void hash_chain(void *ctx, size_t task, unsigned worker)
 }
 
 /* Splits the rows from *row on into pieces, none across a block's border. */
-static cuzk_status plan_round(digest_run *d, uint64_t *row, unsigned limit, uint64_t rows_per_block, cuzk_error *err)
+static cuzk_status plan_round(digest_run *d, uint64_t *row, unsigned limit, uint64_t rows_per_block,
+                              cuzk_error *err)
 {
     uint64_t rows = d->encoder->r->counts.constraints;
     d->pieces = d->chains = 0;
@@ -98,8 +99,8 @@ static void report_blocks(digest_run *d, uint64_t rows_per_block, r1cs_block_fn 
     }
 }
 
-cuzk_status r1cs_digest(const r1cs *r, uint8_t rows_sha256[32], uint64_t rows_per_block, r1cs_block_fn *report,
-                        void *ctx, pool *p, cuzk_error *err)
+cuzk_status r1cs_digest(const r1cs *r, uint8_t rows_sha256[32], uint64_t rows_per_block,
+                        r1cs_block_fn *report, void *ctx, pool *p, cuzk_error *err)
 {
     row_encoder e;
     cuzk_status status = row_encoder_init(&e, r, VAR_AUX, err);

@@ -1,9 +1,12 @@
 /* Linear combinations. A failed allocation marks the sum; cs_enforce turns the mark into an error. */
-#include "r1cs/r1cs.h"
 #include "base/mem.h"
+#include "r1cs/r1cs.h"
 #include <stdlib.h>
 
-void lc_init(lc *l) { *l = (lc){0}; }
+void lc_init(lc *l)
+{
+    *l = (lc){0};
+}
 
 void lc_clear(lc *l)
 {
@@ -11,7 +14,10 @@ void lc_clear(lc *l)
     *l = (lc){0};
 }
 
-void lc_reset(lc *l) { l->n = 0; }
+void lc_reset(lc *l)
+{
+    l->n = 0;
+}
 
 static int lc_reserve(lc *l, uint64_t n)
 {
@@ -39,8 +45,14 @@ void lc_add(lc *l, var v, const fr *c)
     l->n++;
 }
 
-void lc_add_one(lc *l, var v) { lc_add(l, v, &FR_ONE); }
-void lc_sub_one(lc *l, var v) { lc_add(l, v, &FR_MINUS_ONE); }
+void lc_add_one(lc *l, var v)
+{
+    lc_add(l, v, &FR_ONE);
+}
+void lc_sub_one(lc *l, var v)
+{
+    lc_add(l, v, &FR_MINUS_ONE);
+}
 
 void lc_add_lc(lc *l, const lc *o, const fr *scale)
 {

@@ -80,7 +80,8 @@ uint64_t r1cs_wire_select(const r1cs *r, uint64_t rank)
         repetition = in / s->field_stride;
         in %= s->field_stride;
     }
-    return s->aux_base + repetition * s->aux_stride + part_select(&r->part[low], words_for(s->aux_stride), in);
+    return s->aux_base + repetition * s->aux_stride +
+           part_select(&r->part[low], words_for(s->aux_stride), in);
 }
 
 /* ---- columns ---- */
@@ -149,7 +150,7 @@ void row_terms(lc *l, const col_resolver *c, const cuzk_matrix *m, uint64_t repe
 /* ---- densities and counts ---- */
 typedef struct survey {
     r1cs *r;
-    dictionary *dict; /* NULL: densities only */
+    dictionary *dict;                     /* NULL: densities only */
     uint64_t *density[2], *input_density; /* of A and B; of B */
     uint64_t *local;                      /* one repetition's wires */
     uint8_t *used;                        /* coefficients */
@@ -159,7 +160,10 @@ typedef struct survey {
     int failed;
 } survey;
 
-static inline void set_bit(uint64_t *map, uint64_t i) { map[i / 64] |= 1ull << (i & 63); }
+static inline void set_bit(uint64_t *map, uint64_t i)
+{
+    map[i / 64] |= 1ull << (i & 63);
+}
 
 static void or_bits(uint64_t *to, uint64_t offset, const uint64_t *from, uint64_t n)
 {
@@ -200,6 +204,7 @@ static void survey_imports(survey *v, const col_resolver *c, int matrix, uint64_
 {
     const cuzk_matrix *m = segment_matrix(c->s, matrix);
     uint32_t stored = m->row[row + 1] - m->row[row];
+    int marked = !v->dict;
     for (uint64_t i = 0; i < c->s->count; i++) {
         row_terms(&v->terms, c, m, i, row);
         v->failed |= v->terms.failed;
@@ -214,9 +219,11 @@ static void survey_imports(survey *v, const col_resolver *c, int matrix, uint64_
                 v->r->dictionary = v->dict->value; /* it may have moved */
             }
         }
-        if (v->dict && v->terms.n == stored && i == 0)
+        if (!marked && v->terms.n == stored) { /* nothing merged: the coefficients are the stored ones */
             for (uint32_t k = m->row[row]; k < m->row[row + 1]; k++)
                 mark_coefficient(v, m->coef[k]);
+            marked = 1;
+        }
     }
 }
 
@@ -362,11 +369,11 @@ cuzk_status r1cs_make_maps(const r1cs *r, cuzk_error *err)
     if (status == CUZK_OK && !atomic_load(&w->b_input_density)) {
         r1cs_counts seen;
         status = make_densities(w, NULL, &seen, err);
-        if (status == CUZK_OK && (seen.a_aux_density != r->counts.a_aux_density ||
-                                  seen.b_aux_density != r->counts.b_aux_density ||
-                                  seen.b_input_density != r->counts.b_input_density))
-            status = cuzk_error_set(err, CUZK_BAD_INPUT, "the densities of circuit %s differ from its cache file's",
-                                    r->name);
+        if (status == CUZK_OK &&
+            (seen.a_aux_density != r->counts.a_aux_density || seen.b_aux_density != r->counts.b_aux_density ||
+             seen.b_input_density != r->counts.b_input_density))
+            status = cuzk_error_set(err, CUZK_BAD_INPUT,
+                                    "the densities of circuit %s differ from its cache file's", r->name);
     }
     pthread_mutex_unlock(&w->lock);
     return status;

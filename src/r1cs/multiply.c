@@ -5,7 +5,7 @@
 typedef struct chunk_run {
     const r1cs *r;
     const witness *w;
-    fr *a, *b;              /* multiply */
+    fr *a, *b;               /* multiply */
     _Atomic uint64_t failed; /* check: first failing row */
 } chunk_run;
 
@@ -59,7 +59,8 @@ cuzk_status r1cs_check(const r1cs *r, const witness *w, pool *p, cuzk_error *err
         return status;
     for (size_t i = 0; i < r->segments; i++)
         if (!r->segment[i].c.row)
-            return cuzk_error_set(err, CUZK_UNSUPPORTED, "circuit %s was opened without its matrix C", r->name);
+            return cuzk_error_set(err, CUZK_UNSUPPORTED, "circuit %s was opened without its matrix C",
+                                  r->name);
     chunk_run c = {.r = r, .w = w};
     atomic_store(&c.failed, UINT64_MAX);
     pool_for_range(p, r->counts.constraints, CHUNK_ROWS, check_rows, &c);
@@ -68,6 +69,6 @@ cuzk_status r1cs_check(const r1cs *r, const witness *w, pool *p, cuzk_error *err
         return CUZK_OK;
     char path[300];
     r1cs_row_path(r, row, path, sizeof(path));
-    return cuzk_error_set(err, CUZK_UNSATISFIED, "row %llu of circuit %s does not hold%s%s", (unsigned long long)row,
-                          r->name, *path ? ": " : "", path);
+    return cuzk_error_set(err, CUZK_UNSATISFIED, "row %llu of circuit %s does not hold%s%s",
+                          (unsigned long long)row, r->name, *path ? ": " : "", path);
 }

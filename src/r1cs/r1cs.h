@@ -8,8 +8,8 @@
  * wires. cs_repeat states that: the body is synthesised once and stored once, whatever the count. Inside the
  * body a row may mention (a) wires and inputs allocated by the body: they shift from one repetition to the
  * next; (b) wires and inputs allocated before the repeat: they are shared; (c) imports: per-repetition wires
- * from before, given as a table. Inside the body wires have the numbers of repetition 0; those of repetition i
- * follow at a stride of (wires after the repeat - wires before it) / count. */
+ * from before, given as a table. Inside the body wires have the numbers of repetition 0; those of repetition
+ * i follow at a stride of (wires after the repeat - wires before it) / count. */
 #ifndef R1CS_R1CS_H
 #define R1CS_R1CS_H
 #include "base/file.h"
@@ -57,8 +57,8 @@ void cs_push(cs *c, const char *name, int64_t index);
 void cs_pop(cs *c);
 /* body(cs, ctx) synthesised once, standing for count repetitions. imports: count * import_count vars (row
  * major), NULL if import_count is 0; inside the body cs_import(c, k) is the var that stands for import k. Not
- * nested. count 0 does nothing. In paths the number of the repetition is appended to the innermost name pushed
- * before the repeat: cs_push(c, "challenge", -1), cs_repeat(c, ...) gives "challenge_7/...". */
+ * nested. count 0 does nothing. In paths the number of the repetition is appended to the innermost name
+ * pushed before the repeat: cs_push(c, "challenge", -1), cs_repeat(c, ...) gives "challenge_7/...". */
 void cs_repeat(cs *c, uint64_t count, void (*body)(cs *c, void *ctx), void *ctx, const var *imports,
                uint32_t import_count);
 var cs_import(cs *c, uint32_t k);

@@ -64,7 +64,10 @@ static inline const cuzk_matrix *segment_matrix(const r1cs_segment *s, int which
 {
     return which == 0 ? &s->a : which == 1 ? &s->b : &s->c;
 }
-static inline size_t words_for(uint64_t bits) { return (size_t)((bits + 63) / 64); }
+static inline size_t words_for(uint64_t bits)
+{
+    return (size_t)((bits + 63) / 64);
+}
 
 /* An empty circuit of this name. */
 cuzk_status r1cs_new(r1cs **out, const char *name, cuzk_error *err) CUZK_MUST_CHECK;
@@ -88,13 +91,13 @@ typedef struct col_resolver {
     uint32_t *field_aux; /* index within the repetition of each of its field wires */
     size_t field_aux_bytes;
 } col_resolver;
-cuzk_status col_resolver_init(col_resolver *c, const r1cs *r, size_t segment, cuzk_error *err)
-    CUZK_MUST_CHECK;
+cuzk_status col_resolver_init(col_resolver *c, const r1cs *r, size_t segment,
+                              cuzk_error *err) CUZK_MUST_CHECK;
 void col_resolver_clear(col_resolver *c);
 var col_resolve(const col_resolver *c, uint64_t repetition, uint32_t col);
 
-/* Row of a segment's matrix in one repetition as terms: imports resolved, ascending, merged, zeros dropped. l is
- * replaced. */
+/* Row of a segment's matrix in one repetition as terms: imports resolved, ascending, merged, zeros dropped. l
+ * is replaced. */
 void row_terms(lc *l, const col_resolver *c, const cuzk_matrix *m, uint64_t repetition, uint64_t row);
 /* 1 if the row mentions imports, so that its terms differ in order from the stored ones. */
 static inline int row_has_imports(const cuzk_matrix *m, uint64_t row)

@@ -14,7 +14,8 @@ cuzk_status row_encoder_init(row_encoder *e, const r1cs *r, uint32_t aux_column,
     for (size_t i = 0; i < r->segments; i++) {
         if (!r->segment[i].c.row) {
             row_encoder_clear(e);
-            return cuzk_error_set(err, CUZK_UNSUPPORTED, "circuit %s was opened without its matrix C", r->name);
+            return cuzk_error_set(err, CUZK_UNSUPPORTED, "circuit %s was opened without its matrix C",
+                                  r->name);
         }
         cuzk_status status = col_resolver_init(&e->resolver[i], r, i, err);
         if (status != CUZK_OK) {
@@ -41,8 +42,8 @@ static uint64_t span_bytes(const r1cs_segment *s, uint64_t first, uint64_t end)
     return terms * ENCODED_TERM + (end - first) * 12;
 }
 
-cuzk_status row_piece_plan(row_piece *p, const row_encoder *e, uint64_t first, uint64_t last, size_t max_bytes,
-                           cuzk_error *err)
+cuzk_status row_piece_plan(row_piece *p, const row_encoder *e, uint64_t first, uint64_t last,
+                           size_t max_bytes, cuzk_error *err)
 {
     uint64_t bytes = 0, row = first;
     while (row < last && bytes < max_bytes) {

@@ -50,12 +50,12 @@ cuzk_status witness_fits(const r1cs *r, const witness *w, cuzk_error *err)
 {
     const r1cs_counts *n = &r->counts;
     if (w->inputs != n->inputs || w->aux != n->aux || w->fields != n->fields)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT,
-                              "a witness with %llu inputs and %llu wires (%llu wide) does not fit circuit %s: "
-                              "%llu, %llu (%llu)",
-                              (unsigned long long)w->inputs, (unsigned long long)w->aux,
-                              (unsigned long long)w->fields, r->name, (unsigned long long)n->inputs,
-                              (unsigned long long)n->aux, (unsigned long long)n->fields);
+        return cuzk_error_set(
+            err, CUZK_INVALID_ARGUMENT,
+            "a witness with %llu inputs and %llu wires (%llu wide) does not fit circuit %s: "
+            "%llu, %llu (%llu)",
+            (unsigned long long)w->inputs, (unsigned long long)w->aux, (unsigned long long)w->fields, r->name,
+            (unsigned long long)n->inputs, (unsigned long long)n->aux, (unsigned long long)n->fields);
     if (!fr_is_one(&w->input[0]))
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "input 0 of a witness must be 1");
     return CUZK_OK;

@@ -1,4 +1,5 @@
-/* Values of single rows, term by term: the oracle of the fast product, and what error messages are made from. */
+/* Values of single rows, term by term: the oracle of the fast product, and what error messages are made from.
+ */
 #ifndef R1CS_ROW_VALUE_H
 #define R1CS_ROW_VALUE_H
 #include "r1cs/r1cs_internal.h"

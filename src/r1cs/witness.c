@@ -8,8 +8,9 @@ cuzk_status witness_init(witness *w, uint64_t inputs, uint64_t aux, uint64_t fie
 {
     *w = (witness){0};
     if (!inputs || fields > aux || inputs > COL_LIMIT || aux > COL_LIMIT)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "a witness cannot have %llu inputs, %llu wires, %llu wide",
-                              (unsigned long long)inputs, (unsigned long long)aux, (unsigned long long)fields);
+        return cuzk_error_set(
+            err, CUZK_INVALID_ARGUMENT, "a witness cannot have %llu inputs, %llu wires, %llu wide",
+            (unsigned long long)inputs, (unsigned long long)aux, (unsigned long long)fields);
     w->inputs = inputs;
     w->aux = aux;
     w->fields = fields;
