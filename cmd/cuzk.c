@@ -1,13 +1,19 @@
 /* The shell tool. Upstream's daemon is called cuzk as well: `cuzk --config FILE` (or --listen ...) starts the
  * daemon. */
 #include "cli/commands.h"
+#ifdef CUZK_HAVE_CLIENT
+#include "client/client.h"
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static const cli_command *const COMMANDS[] = {
-    &command_prove_porep, &command_verify_porep, &command_witness_porep,
-    &command_setup,       &command_circuit,      &command_params,
+    &command_prove_porep,  &command_verify_porep, &command_witness_porep, &command_setup,
+    &command_circuit,      &command_params,
+#ifdef CUZK_HAVE_CLIENT
+    &command_submit_porep, &command_await,        &command_cancel,        &command_status,
+#endif
 };
 
 /* Replaces this process by the daemon that lies beside it, or on the PATH. */

@@ -59,10 +59,14 @@ typedef struct engine_request {
 
 typedef struct engine engine;
 cuzk_status engine_create(engine **out, const config *c, cuzk_error *err) CUZK_MUST_CHECK;
-/* Stops taking jobs, waits up to drain_ms for running ones (0: cancels at once; they are resumed after a
- * restart), frees everything. */
-void engine_destroy(engine *e, uint64_t drain_ms);
+/* Frees everything; no call may be under way and none may follow. Jobs that run are stopped and resumed after
+ * a restart. */
+void engine_destroy(engine *e);
 void engine_stop_accepting(engine *e);
+/* Stops accepting and waits up to drain_ms for the jobs that run (queued ones stay in the store for the next
+ * start). Those that still run are stopped. Whoever awaits a job that did not end is told so (JOB_FAILED,
+ * "the daemon is stopping"). */
+void engine_drain(engine *e, uint64_t drain_ms);
 
 typedef struct engine_submitted {
     char job_id[JOB_ID_SIZE];
