@@ -1,0 +1,83 @@
+/* Scalars split by the endomorphism, and signed digits.
+ *
+ * With z the parameter of the curve and r = z^4 - z^2 + 1, every k < r is k0 + k1 z^2 (mod r) with both parts
+ * at most z^2 / 2 + 1 < 0.674 * 2^127 in absolute value; z^2 P is minus the endomorphism of P
+ * (curve/coord.h), for P in the subgroup. */
+#ifndef MSM_GLV_H
+#define MSM_GLV_H
+#include "field/field.h"
+
+typedef unsigned __int128 u128;
+
+#define GLV_BITS 127 /* of a part, without its sign */
+#define GLV_Z2   ((u128)0xac45a4010001a402 << 64 | 0x0000000100000000)
+#define GLV_MU   ((u128)0xbe35f678f00fd56e << 64 | 0xb1fb72917b67f717) /* floor(2^255 / z^2) */
+
+typedef struct glv_part {
+    u128 magnitude;
+    unsigned negative;
+} glv_part;
+
+/* The high and the low half of a product. */
+static inline u128 u128_mul(u128 a, u128 b, u128 *low)
+{
+    uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64), b0 = (uint64_t)b, b1 = (uint64_t)(b >> 64);
+    u128 p00 = (u128)a0 * b0, p01 = (u128)a0 * b1, p10 = (u128)a1 * b0, p11 = (u128)a1 * b1;
+    u128 middle = (p00 >> 64) + (uint64_t)p01 + (uint64_t)p10;
+    *low = middle << 64 | (uint64_t)p00;
+    return p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64);
+}
+
+static inline void glv_split(glv_part part[2], const scalar *k)
+{
+    u128 low = (u128)k->l[1] << 64 | k->l[0], high = (u128)k->l[3] << 64 | k->l[2], unused, p;
+    /* q = floor(floor(k / 2^127) mu / 2^128) is floor(k / z^2) or up to 2 less */
+    u128 q = u128_mul(high << 1 | low >> 127, GLV_MU, &unused);
+    high -= u128_mul(q, GLV_Z2, &p);
+    high -= low < p;
+    low -= p;
+    while (high || low >= GLV_Z2) {
+        high -= low < GLV_Z2;
+        low -= GLV_Z2;
+        q++;
+    }
+    part[0].negative = low > GLV_Z2 >> 1;
+    part[1].negative = 0;
+    if (part[0].negative) {
+        low = GLV_Z2 - low;
+        q++;
+    }
+    if (q > GLV_Z2 >> 1) { /* subtract 1 + (z^2 - 1) z^2 = r */
+        q = GLV_Z2 - 1 - q;
+        part[1].negative = 1;
+        if (part[0].negative)
+            low++;
+        else if (low)
+            low--;
+        else
+            low = 1, part[0].negative = 1;
+    }
+    part[0].magnitude = low;
+    part[1].magnitude = q;
+}
+
+/* Windows of c bits (4 <= c <= 16) for one part: the top one holds at most c - 1 bits and never carries. */
+static inline unsigned glv_windows(unsigned c)
+{
+    return (GLV_BITS + c) / c;
+}
+
+/* Signed digits in [-2^(c-1), 2^(c-1) - 1], the lowest first, stride apart. */
+static inline void glv_digits(int16_t *digit, size_t stride, const glv_part *part, unsigned c)
+{
+    u128 k = part->magnitude;
+    int carry = 0, mask = (1 << c) - 1, limit = (1 << (c - 1)) + (int)part->negative;
+    int sign = part->negative ? -1 : 1;
+    for (unsigned w = glv_windows(c); w-- > 0; digit += stride) {
+        int v = (int)((unsigned)k & (unsigned)mask) + carry;
+        k >>= c;
+        carry = v >= limit;
+        *digit = (int16_t)(sign * (v - (carry << c)));
+    }
+}
+#endif
