@@ -1,0 +1,159 @@
+// Multiples of the generators.
+#include "fixed_base.cuh"
+#include "fr.cuh"
+
+namespace gpu
+{
+constexpr size_t FIXED_CHUNK = 1 << 19; // scalars at once
+static fixed_table &table_of(cuzk_device *dev, const fp *) { return dev->fixed->g1; }
+static fixed_table &table_of(cuzk_device *dev, const fp2 *) { return dev->fixed->g2; }
+static affine<fp> generator(const fp *)
+{
+    static const uint32_t g[2][12] = G1_GENERATOR;
+    return affine<fp>{fp_const(g[0]), fp_const(g[1])};
+}
+static affine<fp2> generator(const fp2 *)
+{
+    static const uint32_t g[2][2][12] = G2_GENERATOR;
+    return affine<fp2>{fp2{fp_const(g[0][0]), fp_const(g[0][1])}, fp2{fp_const(g[1][0]), fp_const(g[1][1])}};
+}
+void fixed_release(cuzk_device *dev)
+{
+    if (dev->fixed) {
+        device_free(dev, dev->fixed->g1.points, dev->fixed->g1.bytes);
+        device_free(dev, dev->fixed->g2.points, dev->fixed->g2.bytes);
+        delete dev->fixed;
+        dev->fixed = nullptr;
+    }
+}
+// Step k of the table: entries 2^k + j = 2^k + j for j = 1 .. 2^k in every window.
+static __global__ void list_table_step(uint32_t *vals, int bits, int k, uint32_t n)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    uint32_t w = i >> k, j = (i & ((1u << k) - 1)) + 1;
+    vals[2 * i] = (w << bits) + (1u << k);
+    vals[2 * i + 1] = (w << bits) + j;
+}
+template <class F> __global__ void store_table_step(uint4 *table, point_src s, int bits, int k, uint32_t n)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    uint32_t w = i >> k, j = (i & ((1u << k) - 1)) + 1, d = (1u << k) + j;
+    if (d >> bits)
+        return;
+    uint4 *p = table + 2 * F::QUADS * (size_t)((w << bits) + d);
+    store_words(p, 1, load_x<F>(s, i));
+    store_words(p + F::QUADS, 1, load_y<F>(s, i));
+}
+template <class F> static cuzk_status fill_table(context &c, uint4 *points, int bits)
+{
+    int windows = 256 / bits;
+    uint32_t most = (uint32_t)windows << (bits - 1);
+    arena_mark mark(c);
+    run_scratch<F> w;
+    GPU_TRY(w.init(c, 2 * (size_t)most, 16));
+    affine<F> g = generator((const F *)nullptr);
+    xyzz<F> p;
+    set_infinity(p);
+    point_add_affine(p, g.x, g.y);
+    GPU_CUDA(c, cudaMemsetAsync(points, 0, ((size_t)windows << bits) * sizeof g, c.stream));
+    for (int i = 0; i < windows; i++) {
+        affine<F> a = to_affine(p);
+        GPU_TRY(upload(c, points + 2 * F::QUADS * (((size_t)i << bits) + 1), &a, sizeof a, c.stream));
+        for (int q = 0; q < bits; q++)
+            point_dbl(p);
+    }
+    for (int k = 0; k < bits; k++) {
+        uint32_t n = (uint32_t)windows << k;
+        GPU_LAUNCH(list_table_step, div_up(n, 256), 256, 0, c.stream, w.val[0], bits, k, n);
+        GPU_CHECK_LAUNCH(c);
+        GPU_TRY(sum_pairs<F>(c, w, packed_points<F>(points), w.val[0], n));
+        GPU_LAUNCH((store_table_step<F>), div_up(n, 256), 256, 0, c.stream, points, plane_points<F>(w.points[0], n), bits,
+                   k, n);
+        GPU_CHECK_LAUNCH(c);
+    }
+    return synchronize(c);
+}
+template <class F> static cuzk_status prepare_table(context &c, int bits)
+{
+    if (!c.dev->fixed)
+        c.dev->fixed = new (std::nothrow) fixed_tables;
+    if (!c.dev->fixed)
+        return fail(c.err, CUZK_OUT_OF_MEMORY, "memory could not be had");
+    fixed_table &t = table_of(c.dev, (const F *)nullptr);
+    if (t.bits >= bits)
+        return CUZK_OK;
+    device_free(c.dev, t.points, t.bytes);
+    t = fixed_table();
+    size_t bytes = (size_t)(256 / bits) << bits;
+    bytes *= sizeof(affine<F>);
+    void *p;
+    GPU_TRY(device_alloc(c, &p, bytes));
+    cuzk_status s = fill_table<F>(c, (uint4 *)p, bits);
+    if (s != CUZK_OK) {
+        device_free(c.dev, p, bytes);
+        return s;
+    }
+    t.bits = bits;
+    t.points = (uint4 *)p;
+    t.bytes = bytes;
+    return CUZK_OK;
+}
+static __global__ void list_digits(const uint4 *k, uint32_t n, int bits, uint32_t *keys, uint32_t *vals)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    fr a = from_mont(load_fr(k + 2 * (size_t)i));
+    uint32_t windows = 256 / bits, per = 32 / bits;
+    UNROLL for (int q = 0; q < 8; q++) for (uint32_t z = 0; z < per; z++)
+    {
+        uint32_t w = q * per + z, d = (a.l[q] >> (z * bits)) & ((1u << bits) - 1);
+        keys[(size_t)i * windows + w] = i;
+        vals[(size_t)i * windows + w] = (w << bits) + d;
+    }
+}
+template <class F> static size_t fixed_bytes(const cuzk_device *dev, size_t chunk, int bits)
+{
+    size_t windows = 256 / bits, table = run_scratch<F>::bytes(dev, windows << bits, 16);
+    size_t run = run_scratch<F>::bytes(dev, chunk * windows, chunk) + 2 * aligned(chunk * sizeof(affine<F>)) +
+                 aligned(chunk * 32);
+    return std::max(table, run) + 4096;
+}
+template <class F> cuzk_status fixed_base(context &c, uint8_t *out, const cuzk_fr *k, size_t n)
+{
+    int bits = n < 1 << 14 ? 8 : 16;
+    size_t chunk = std::min(n, FIXED_CHUNK), windows = 256 / bits, room;
+    GPU_TRY(available(c, &room));
+    room += c.dev->scratch.size;
+    while (chunk > 1024 && fixed_bytes<F>(c.dev, chunk, bits) > room)
+        chunk /= 2;
+    GPU_TRY(use_scratch(c, fixed_bytes<F>(c.dev, chunk, bits)));
+    GPU_TRY(prepare_table<F>(c, bits));
+    fixed_table &t = table_of(c.dev, (const F *)nullptr);
+    bits = t.bits;
+    windows = 256 / bits;
+    GPU_TRY(use_scratch(c, fixed_bytes<F>(c.dev, chunk, bits)));
+    run_scratch<F> w;
+    uint4 *scalars, *sums, *encoded;
+    GPU_TRY(take(c, &scalars, 2 * chunk));
+    GPU_TRY(take(c, &sums, 2 * F::QUADS * chunk));
+    GPU_TRY(take(c, &encoded, 2 * F::QUADS * chunk));
+    GPU_TRY(w.init(c, chunk * windows, chunk));
+    for (size_t at = 0; at < n; at += chunk) {
+        size_t m = std::min(chunk, n - at);
+        GPU_TRY(upload(c, scalars, k + at, 32 * m, c.stream));
+        GPU_LAUNCH(list_digits, div_up(m, 256), 256, 0, c.stream, scalars, (uint32_t)m, bits, w.key[0], w.val[0]);
+        GPU_CHECK_LAUNCH(c);
+        GPU_TRY(sum_runs<F>(c, w, packed_points<F>(t.points), m * windows, (uint32_t)m, sums, m, 0));
+        GPU_TRY(encode_points<F>(c, encoded, sums, m));
+        GPU_TRY(download(c, out + at * sizeof(affine<F>), encoded, m * sizeof(affine<F>)));
+    }
+    return CUZK_OK;
+}
+template cuzk_status fixed_base<fp>(context &, uint8_t *, const cuzk_fr *, size_t);
+template cuzk_status fixed_base<fp2>(context &, uint8_t *, const cuzk_fr *, size_t);
+} // namespace gpu

@@ -1,0 +1,44 @@
+// Multi-scalar multiplication and subset sums on the device.
+#pragma once
+#include "runs.cuh"
+
+namespace gpu
+{
+constexpr int MAX_WINDOWS = 40;
+
+// What the device leaves to the host: one sum a window, to be joined by doublings.
+template <class F> struct window_sums {
+    int windows = 0, width[MAX_WINDOWS];
+    xyzz<F> sum[MAX_WINDOWS];
+};
+template <class F> void window_sums_clear(window_sums<F> &s, int windows);
+template <class F> xyzz<F> window_sums_join(const window_sums<F> &s);
+
+// Sum over i < n of scalars[s(i)] * bases[b(i)], where b and s are the index lists or, where those are NULL, i itself.
+// bases: packed affine points. copies > 1: copy c of the bases, stride points on, holds 2^(c * bits) times each with
+// bits = copy_bits(copies), which lets fewer and larger sets of buckets do.
+template <class F> struct msm_terms {
+    const void *bases = nullptr;
+    const uint4 *scalars = nullptr; // canonical
+    const uint32_t *base_index = nullptr, *scalar_index = nullptr;
+    size_t n = 0, stride = 0;
+    int copies = 1;
+};
+inline int copy_bits(int copies) { return (255 + copies - 1) / copies; }
+
+// Adds to out (which must be clear or hold a sum of the same call). Takes what scratch it needs from the arena and cuts
+// the sum into groups of windows and chunks of terms so that it fits; CUZK_OUT_OF_MEMORY if not even a small chunk does.
+template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out);
+// Arena bytes with which n terms are summed at full speed.
+template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies);
+
+// Sum of the base points whose bit is set. bits: words 64-bit words; mask (may be NULL) has a bit for each position that
+// has a base at all, and rank[i] bases precede word i; without mask position i is base i. first is added to the base.
+template <class F> struct subset_terms {
+    const void *bases = nullptr;
+    const uint64_t *bits = nullptr, *mask = nullptr;
+    const uint32_t *rank = nullptr;
+    size_t words = 0, first = 0;
+};
+template <class F> cuzk_status subset_sum(context &c, const subset_terms<F> &t, window_sums<F> *out);
+} // namespace gpu

@@ -1,0 +1,425 @@
+// Implementation of msm.cuh; compiled once per field by msm_g1.cu and msm_g2.cu.
+//
+// Signed windows: a scalar k (or its negation, whichever is smaller) plus a constant is cut into digits d - 2^(w-1), so
+// that a window of w bits needs 2^(w-1) buckets. References are sorted by (window, bucket); runs.cuh sums the buckets.
+// Buckets are reduced by rows and columns: with bucket d = h L + l, sum d S_d = L sum_h h (row h) + sum_l l (column l);
+// rows and columns are runs again.
+#pragma once
+#include "msm.cuh"
+#include "sort.cuh"
+
+namespace gpu
+{
+// ---- windows ----
+struct window_plan {
+    int windows, copies, bits;
+    int off[MAX_WINDOWS + 1], width[MAX_WINDOWS];
+    uint32_t first_bucket[MAX_WINDOWS + 1];
+    uint32_t recode[10]; // sum of 2^(top bit of each window)
+};
+static window_plan plan_windows(int windows, int copies)
+{
+    window_plan p;
+    memset(&p, 0, sizeof p);
+    p.windows = windows;
+    p.copies = copies;
+    p.bits = copy_bits(copies);
+    int o = 0;
+    for (int i = 0; i < windows; i++) {
+        int w = p.bits / windows + (i < p.bits % windows);
+        p.off[i] = o;
+        p.width[i] = w;
+        p.first_bucket[i + 1] = p.first_bucket[i] + (1u << (w - 1)) + 1; // bucket 0 stays empty
+        o += w;
+        for (int c = 0; c < copies; c++) {
+            int b = c * p.bits + o - 1;
+            p.recode[b >> 5] |= 1u << (b & 31);
+        }
+    }
+    p.off[windows] = o;
+    return p;
+}
+// Windows for all copies together, by the size of the sum: measured on an H200.
+static int choose_windows(size_t n, int copies)
+{
+    static const uint8_t best[] = {32, 32, 32, 32, 32, 32, 32, 32, 32, 30, 28, 26, 24, 23,
+                                   22, 20, 18, 17, 17, 16, 16, 15, 15, 14, 13, 13, 12, 12, 11};
+    int lg = 0;
+    while (((size_t)1 << (lg + 1)) <= n && lg < 28)
+        lg++;
+    int w = (best[lg] + copies - 1) / copies;
+    while (copy_bits(copies) > 23 * w) // a bucket index must fit the sort key comfortably
+        w++;
+    return w;
+}
+struct digit_args {
+    const uint4 *scalars;
+    const uint32_t *base_index, *scalar_index;
+    size_t stride;
+    uint32_t n, none; // none: the key of zero digits, behind all buckets
+    int first, count; // windows
+    uint32_t *keys, *vals;
+};
+static __global__ void make_digits(window_plan P, digit_args D)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= D.n)
+        return;
+    const uint32_t r[8] = FR_P32;
+    size_t at = 2 * (size_t)(D.scalar_index ? D.scalar_index[i] : i);
+    uint32_t base = D.base_index ? D.base_index[i] : i;
+    uint4 a = D.scalars[at], b = D.scalars[at + 1];
+    uint32_t k[11] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, 0, 0, 0}, t[8];
+    t[0] = sub_cc(r[0], k[0]);
+    UNROLL for (int q = 1; q < 7; q++) t[q] = subc_cc(r[q], k[q]);
+    t[7] = subc(r[7], k[7]);
+    bool negated = t[7] < k[7]; // r - k < k by the top limb: |k| < 2^254 - 2^224, so that the top window has no carry
+    UNROLL for (int q = 0; q < 8; q++) k[q] = negated ? t[q] : k[q];
+    k[0] = add_cc(k[0], P.recode[0]);
+    UNROLL for (int q = 1; q < 9; q++) k[q] = addc_cc(k[q], P.recode[q]);
+    k[9] = addc(k[9], P.recode[9]);
+    for (int g = 0; g < D.count; g++)
+        for (int c = 0; c < P.copies; c++) {
+            int o = P.off[D.first + g] + c * P.bits, w = P.width[D.first + g], q = o >> 5;
+            uint32_t lo = 0, hi = 0;
+            UNROLL for (int z = 0; z < 10; z++)
+            {
+                if (z == q) {
+                    lo = k[z];
+                    hi = k[z + 1];
+                }
+            }
+            uint32_t v = (uint32_t)((((uint64_t)hi << 32) | lo) >> (o & 31)) & ((1u << w) - 1);
+            int32_t d = (int32_t)v - (1 << (w - 1));
+            bool minus = negated ^ (d < 0);
+            uint32_t m = d < 0 ? -d : d;
+            size_t p = (size_t)(g * P.copies + c) * D.n + i;
+            uint32_t bucket = P.first_bucket[D.first + g] - P.first_bucket[D.first] + m;
+            D.keys[p] = m ? bucket : D.none;
+            D.vals[p] = ((uint32_t)(c * D.stride) + base) | (minus ? 0x80000000u : 0u);
+        }
+}
+
+// ---- reduction of the buckets ----
+struct reduction {
+    uint32_t buckets, L, H, first_bucket;
+    uint32_t first_element, first_key; // in the lists of all windows
+    HD uint32_t keys() const { return H + L - 1; }
+    HD uint32_t elements() const { return buckets - L + (L - 1) * H; }
+};
+struct reductions {
+    reduction w[MAX_WINDOWS];
+};
+static __global__ void list_rows_and_columns(reduction c, uint32_t *keys, uint32_t *vals)
+{
+    uint32_t d = blockIdx.x * blockDim.x + threadIdx.x;
+    if (d >= c.buckets)
+        return;
+    uint32_t h = d / c.L, l = d % c.L, rows = c.buckets - c.L;
+    if (h) {
+        keys[c.first_element + d - c.L] = c.first_key + h - 1;
+        vals[c.first_element + d - c.L] = c.first_bucket + d;
+    }
+    if (l) {
+        uint32_t p = c.first_element + rows + (l - 1) * c.H + h;
+        keys[p] = c.first_key + c.H + l - 1;
+        vals[p] = c.first_bucket + d;
+    }
+}
+template <class F>
+__global__ void weigh_rows_and_columns(point_src s, reductions all, int windows, xyzz<F> *out, uint32_t pad)
+{
+    uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= windows * pad)
+        return;
+    reduction c = all.w[t / pad];
+    uint32_t i = t % pad;
+    xyzz<F> a;
+    set_infinity(a);
+    if (i < c.keys()) {
+        uint32_t weight = i < c.H ? (i + 1) * c.L : i - c.H + 1;
+        F x = load_x<F>(s, c.first_key + i), y = load_y<F>(s, c.first_key + i);
+        for (int b = 23; b >= 0; b--) {
+            point_dbl(a);
+            if ((weight >> b) & 1)
+                point_add_affine(a, x, y);
+        }
+    }
+    out[t] = a;
+}
+template <class F>
+__global__ void fold_sums(const xyzz<F> *in, xyzz<F> *out, uint32_t n, uint32_t factor, uint32_t windows)
+{
+    uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, m = n / factor;
+    if (t >= windows * m)
+        return;
+    uint32_t w = t / m, i = t % m;
+    xyzz<F> a = in[w * n + i];
+    for (uint32_t k = 1; k < factor; k++)
+        point_add(a, in[w * n + i + k * m]);
+    out[t] = a;
+}
+template <class F> __global__ void lift_points(point_src s, uint32_t n, xyzz<F> *out)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    xyzz<F> a;
+    set_infinity(a);
+    point_add_affine(a, load_x<F>(s, i), load_y<F>(s, i));
+    out[i] = a;
+}
+// n sums a window (a power of two) down to one, downloaded and added to out.
+template <class F>
+static cuzk_status fold_and_add(context &c, xyzz<F> *a, xyzz<F> *b, uint32_t n, int windows, window_sums<F> *out)
+{
+    while (n > 1) {
+        uint32_t factor = n < 8 ? n : 8;
+        GPU_LAUNCH((fold_sums<F>), div_up((size_t)windows * n / factor, 32), 32, 0, c.stream, a, b, n, factor,
+                   (uint32_t)windows);
+        GPU_CHECK_LAUNCH(c);
+        std::swap(a, b);
+        n /= factor;
+    }
+    xyzz<F> sums[MAX_WINDOWS];
+    GPU_TRY(download(c, sums, a, windows * sizeof *a));
+    for (int i = 0; i < windows; i++)
+        point_add(out->sum[i], sums[i]);
+    return CUZK_OK;
+}
+
+// ---- the sum ----
+template <class F> struct msm_sizes {
+    window_plan plan;
+    reductions red;
+    int group; // windows sorted together
+    uint32_t buckets, group_buckets, reduce_keys, reduce_elements, pad;
+    size_t bytes;
+};
+template <class F>
+static msm_sizes<F> msm_size(const cuzk_device *dev, size_t n, int windows, int copies, int group)
+{
+    msm_sizes<F> s;
+    memset(&s, 0, sizeof s);
+    s.plan = plan_windows(windows, copies);
+    s.group = group;
+    s.buckets = s.plan.first_bucket[windows];
+    s.pad = 1;
+    for (int i = 0; i < windows; i++) {
+        reduction &r = s.red.w[i];
+        r.first_bucket = s.plan.first_bucket[i];
+        r.buckets = (1u << (s.plan.width[i] - 1)) + 1;
+        r.L = 1u << (s.plan.width[i] / 2);
+        r.H = (r.buckets - 1) / r.L;
+        r.first_element = s.reduce_elements;
+        r.first_key = s.reduce_keys;
+        s.reduce_elements += r.elements();
+        s.reduce_keys += r.keys();
+        while (s.pad < r.keys())
+            s.pad *= 2;
+    }
+    for (int i = 0; i < windows; i += group) {
+        int e = i + group < windows ? i + group : windows;
+        uint32_t b = s.plan.first_bucket[e] - s.plan.first_bucket[i];
+        s.group_buckets = b > s.group_buckets ? b : s.group_buckets;
+    }
+    size_t elements = std::max(n * group * copies, (size_t)s.reduce_elements);
+    s.bytes = run_scratch<F>::bytes(dev, elements, std::max(s.group_buckets, s.reduce_keys) + 1) +
+              aligned((size_t)s.buckets * 32 * F::QUADS) + aligned((size_t)s.reduce_keys * 32 * F::QUADS) +
+              aligned((size_t)windows * s.pad * sizeof(xyzz<F>)) * 9 / 8 + 1024;
+    return s;
+}
+// The largest group of windows that fits; 0 if none does.
+template <class F>
+static int choose_group(const cuzk_device *dev, size_t n, int windows, int copies, size_t budget)
+{
+    if (n * copies >= (size_t)1 << 30)
+        return 0; // references are counted in 31 bits
+    for (int passes = 1; passes <= windows; passes++) {
+        int group = (windows + passes - 1) / passes;
+        if (n * group * copies > (400u << 20) && group > 1)
+            continue;
+        if (msm_size<F>(dev, n, windows, copies, group).bytes <= budget)
+            return group;
+    }
+    return 0;
+}
+template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies)
+{
+    int windows = choose_windows(n, copies), group = choose_group<F>(dev, n, windows, copies, SIZE_MAX);
+    return msm_size<F>(dev, n, windows, copies, group).bytes;
+}
+template <class F>
+static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, size_t n, const msm_sizes<F> &s,
+                             window_sums<F> *out)
+{
+    arena_mark mark(c);
+    run_scratch<F> w;
+    uint4 *buckets, *sums;
+    xyzz<F> *xa, *xb;
+    int windows = s.plan.windows, copies = s.plan.copies;
+    size_t elements = std::max(n * s.group * copies, (size_t)s.reduce_elements);
+    GPU_TRY(take(c, &buckets, (size_t)s.buckets * 2 * F::QUADS));
+    GPU_TRY(take(c, &sums, (size_t)s.reduce_keys * 2 * F::QUADS));
+    GPU_TRY(take(c, &xa, (size_t)windows * s.pad));
+    GPU_TRY(take(c, &xb, (size_t)windows * s.pad / 8 + 1));
+    GPU_TRY(w.init(c, elements, std::max(s.group_buckets, s.reduce_keys) + 1));
+    GPU_CUDA(c, cudaMemsetAsync(buckets, 0, (size_t)s.buckets * 32 * F::QUADS, c.stream));
+    GPU_CUDA(c, cudaMemsetAsync(sums, 0, (size_t)s.reduce_keys * 32 * F::QUADS, c.stream));
+    digit_args d;
+    d.scalars = t.scalars + (t.scalar_index ? 0 : 2 * begin);
+    d.base_index = t.base_index ? t.base_index + begin : nullptr;
+    d.scalar_index = t.scalar_index ? t.scalar_index + begin : nullptr;
+    d.stride = t.stride;
+    d.n = (uint32_t)n;
+    const uint4 *first_base = (const uint4 *)t.bases + (t.base_index ? 0 : 2 * F::QUADS * begin);
+    for (int w0 = 0; w0 < windows; w0 += s.group) {
+        int g = std::min(s.group, windows - w0), bits = 1;
+        size_t refs = n * g * copies;
+        d.first = w0;
+        d.count = g;
+        d.none = s.plan.first_bucket[w0 + g] - s.plan.first_bucket[w0];
+        d.keys = w.key[0];
+        d.vals = w.val[0];
+        while ((1ull << bits) <= d.none)
+            bits++;
+        GPU_LAUNCH(make_digits, div_up(n, 256), 256, 0, c.stream, s.plan, d);
+        GPU_CHECK_LAUNCH(c);
+        GPU_TRY(sort_pairs(c, w.key, w.val, refs, bits));
+        GPU_TRY(sum_runs<F>(c, w, packed_points<F>(first_base), refs, d.none, buckets, s.buckets,
+                            s.plan.first_bucket[w0]));
+    }
+    for (int i = 0; i < windows; i++) {
+        GPU_LAUNCH(list_rows_and_columns, div_up(s.red.w[i].buckets, 256), 256, 0, c.stream, s.red.w[i], w.key[0],
+                   w.val[0]);
+        GPU_CHECK_LAUNCH(c);
+    }
+    GPU_TRY(sum_runs<F>(c, w, plane_points<F>(buckets, s.buckets), s.reduce_elements, s.reduce_keys, sums,
+                        s.reduce_keys, 0));
+    GPU_LAUNCH((weigh_rows_and_columns<F>), div_up((size_t)windows * s.pad, 32), 32, 0, c.stream,
+               plane_points<F>(sums, s.reduce_keys), s.red, windows, xa, s.pad);
+    GPU_CHECK_LAUNCH(c);
+    return fold_and_add(c, xa, xb, s.pad, windows, out);
+}
+template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out)
+{
+    int windows = choose_windows(t.n, t.copies), group = 0;
+    size_t chunk = t.n;
+    // Below 2^14 terms the buckets themselves are what does not fit: take narrower windows.
+    while (chunk && !(group = choose_group<F>(c.dev, chunk, windows, t.copies, c.mem->left()))) {
+        if (chunk <= 64 && windows * t.copies >= 32)
+            return fail(c.err, CUZK_OUT_OF_MEMORY, "%zu bytes of device memory are too few for a sum of %zu terms",
+                        c.mem->left(), t.n);
+        chunk = std::max((chunk + 1) / 2, (size_t)64);
+        windows = choose_windows(chunk, t.copies);
+    }
+    window_sums_clear(*out, windows);
+    window_plan p = plan_windows(windows, t.copies);
+    memcpy(out->width, p.width, sizeof p.width);
+    for (size_t begin = 0; begin < t.n; begin += chunk) {
+        size_t n = std::min(chunk, t.n - begin);
+        GPU_TRY(msm_chunk<F>(c, t, begin, n, msm_size<F>(c.dev, chunk, windows, t.copies, group), out));
+    }
+    return CUZK_OK;
+}
+
+// ---- subset sums ----
+static __global__ void count_subset(const uint64_t *bits, const uint64_t *mask, uint32_t words, uint32_t *count)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= words)
+        count[i] = i < words ? (uint32_t)__popcll(bits[i] & (mask ? mask[i] : ~0ull)) : 0;
+}
+static __global__ void list_subset(const uint64_t *bits, const uint64_t *mask, const uint32_t *rank, uint32_t words,
+                                   uint32_t base, const uint32_t *pos, int shift, uint32_t *keys, uint32_t *vals)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= words)
+        return;
+    uint64_t m = mask ? mask[i] : ~0ull, v = bits[i] & m;
+    uint32_t p = pos[i], first = mask ? base + rank[i] : base + 64 * i;
+    for (; v; v &= v - 1, p++) {
+        uint64_t below = (v & (0 - v)) - 1; // the bits under the lowest one set
+        vals[p] = first + (uint32_t)__popcll(m & below);
+        keys[p] = p >> shift;
+    }
+}
+constexpr uint32_t SUBSET_KEYS = 4096;
+template <class F>
+static cuzk_status subset_chunk(context &c, const subset_terms<F> &t, size_t begin, size_t words, uint32_t n,
+                                const uint32_t *pos, window_sums<F> *out)
+{
+    arena_mark mark(c);
+    run_scratch<F> w;
+    uint4 *sums;
+    xyzz<F> *xa, *xb;
+    if (n == 0)
+        return CUZK_OK;
+    GPU_TRY(take(c, &sums, (size_t)SUBSET_KEYS * 2 * F::QUADS));
+    GPU_TRY(take(c, &xa, SUBSET_KEYS));
+    GPU_TRY(take(c, &xb, SUBSET_KEYS));
+    GPU_TRY(w.init(c, n, SUBSET_KEYS));
+    int shift = 0;
+    while ((n >> shift) >= SUBSET_KEYS)
+        shift++;
+    GPU_LAUNCH(list_subset, div_up(words, 256), 256, 0, c.stream, t.bits + begin, t.mask ? t.mask + begin : nullptr,
+               t.mask ? t.rank + begin : nullptr, (uint32_t)words, (uint32_t)(t.first + (t.mask ? 0 : 64 * begin)), pos,
+               shift, w.key[0], w.val[0]);
+    GPU_CHECK_LAUNCH(c);
+    GPU_CUDA(c, cudaMemsetAsync(sums, 0, (size_t)SUBSET_KEYS * 32 * F::QUADS, c.stream));
+    GPU_TRY(sum_runs<F>(c, w, packed_points<F>(t.bases), n, ((n - 1) >> shift) + 1, sums, SUBSET_KEYS, 0));
+    GPU_LAUNCH((lift_points<F>), SUBSET_KEYS / 32, 32, 0, c.stream, plane_points<F>(sums, SUBSET_KEYS), SUBSET_KEYS, xa);
+    GPU_CHECK_LAUNCH(c);
+    return fold_and_add(c, xa, xb, SUBSET_KEYS, 1, out);
+}
+template <class F> cuzk_status subset_sum(context &c, const subset_terms<F> &t, window_sums<F> *out)
+{
+    arena_mark mark(c);
+    window_sums_clear(*out, 1);
+    out->width[0] = 1;
+    uint32_t *count, *pos;
+    GPU_TRY(take(c, &count, t.words + 1));
+    GPU_TRY(take(c, &pos, t.words + 1));
+    size_t chunk = t.words;
+    for (size_t begin = 0; begin < t.words;) {
+        size_t words = std::min(chunk, t.words - begin);
+        uint32_t n;
+        GPU_LAUNCH(count_subset, div_up(words + 1, 256), 256, 0, c.stream, t.bits + begin,
+                   t.mask ? t.mask + begin : nullptr, (uint32_t)words, count);
+        GPU_CHECK_LAUNCH(c);
+        GPU_TRY(prefix_sum(c, count, pos, words + 1));
+        GPU_TRY(download(c, &n, pos + words, sizeof n));
+        GPU_TRY(check_cancel(c));
+        size_t need = run_scratch<F>::bytes(c.dev, n, SUBSET_KEYS) + SUBSET_KEYS * (32 * F::QUADS + 2 * sizeof(xyzz<F>));
+        if (need + 1024 > c.mem->left() && words > 1) {
+            chunk = (words + 1) / 2;
+            continue;
+        }
+        GPU_TRY(subset_chunk<F>(c, t, begin, words, n, pos, out));
+        begin += words;
+    }
+    return CUZK_OK;
+}
+
+// ---- host side ----
+template <class F> void window_sums_clear(window_sums<F> &s, int windows)
+{
+    s.windows = windows;
+    for (int i = 0; i < MAX_WINDOWS; i++) {
+        s.width[i] = 0;
+        set_infinity(s.sum[i]);
+    }
+}
+template <class F> xyzz<F> window_sums_join(const window_sums<F> &s)
+{
+    xyzz<F> r;
+    set_infinity(r);
+    for (int i = s.windows - 1; i >= 0; i--) {
+        if (i < s.windows - 1)
+            for (int q = 0; q < s.width[i]; q++)
+                point_dbl(r);
+        point_add(r, s.sum[i]);
+    }
+    return r;
+}
+} // namespace gpu

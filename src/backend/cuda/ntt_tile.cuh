@@ -1,0 +1,360 @@
+// One pass of a transform: K of its levels on tiles of 2^TILE_LOG elements, eight elements a thread, radix-8 stages in
+// registers, exchanges through shared memory.
+//
+// The transform is a tree of remainders: node b at depth d stands for a factor X^(n/2^d) - c of X^n - 1 (of X^n + 1 for the
+// coset, with index b + 2^d). A radix-8 stage there multiplies inputs 1..7 by the powers of c_b = w_(8 2^d)^(brev_d(b)).
+// c_b does not depend on d, so that one table powers[k][b] serves every size, both directions (c_b^-k is the power of
+// another node times w_8^-k, which is a rotation of the eight inputs) and the coset.
+#pragma once
+#include "ntt.cuh"
+
+namespace gpu
+{
+constexpr int TILE_LOG = 10, TILE_THREADS = 1 << (TILE_LOG - 3), TILE_BLOCKS = 1 << (12 - TILE_LOG);
+constexpr int TILE_PLANE = 9 << (TILE_LOG - 3); // 16-byte words of one half of the elements, padded against conflicts
+constexpr size_t TILE_BYTES = 2 * TILE_PLANE * 16;
+#ifdef __CUDACC__
+#define GPU_DYNAMIC_SHARED(name) extern __shared__ uint4 name[]
+#else
+#define GPU_DYNAMIC_SHARED(name) uint4 *name = (uint4 *)emu_shared()
+#endif
+
+enum pass_mode { PASS_FORWARD = 1, PASS_INVERSE = 2, PASS_TIMES = 4, PASS_MINUS = 8 };
+struct pass_args {
+    const uint4 *in;
+    uint4 *out;
+    const uint4 *powers;
+    uint32_t nodes;
+    uint32_t low;   // log2 of the distance between neighbours of this pass
+    uint32_t depth; // levels above this pass
+    uint32_t coset; // 0 or 1
+    uint32_t last;  // the result is made canonical
+    const uint4 *scale; // 8 factors for the top stage of an inverse, or NULL
+    const uint4 *other; // PASS_TIMES: factor of the input; PASS_MINUS: subtrahend of the result
+};
+
+HD void dft8(fr *x)
+{ // outputs in bit-reversed order; four products
+    constexpr uint32_t C[3][8] = FR_DFT8;
+    fr t;
+    UNROLL for (int k = 0; k < 4; k++)
+    {
+        t = sub(x[k], x[k + 4]);
+        x[k] = add(x[k], x[k + 4]);
+        x[k + 4] = t;
+    }
+    t = sub(x[0], x[2]);
+    x[0] = add(x[0], x[2]);
+    x[2] = t;
+    t = mul(fr_const(C[0]), sub(x[1], x[3]));
+    x[1] = add(x[1], x[3]);
+    x[3] = t;
+    t = sub(x[0], x[1]);
+    x[0] = add(x[0], x[1]);
+    x[1] = t;
+    t = sub(x[2], x[3]);
+    x[2] = add(x[2], x[3]);
+    x[3] = t;
+    x[6] = mul(fr_const(C[0]), x[6]);
+    t = mul(fr_const(C[2]), sub(x[5], x[7]));
+    x[5] = mul(fr_const(C[1]), add(x[5], x[7]));
+    x[7] = sub(x[5], t);
+    x[5] = add(x[5], t);
+    t = sub(x[4], x[6]);
+    x[4] = add(x[4], x[6]);
+    x[6] = t;
+    t = sub(x[4], x[5]);
+    x[4] = add(x[4], x[5]);
+    x[5] = t;
+    t = sub(x[6], x[7]);
+    x[6] = add(x[6], x[7]);
+    x[7] = t;
+}
+HD void idft8(fr *x)
+{ // eight times the inverse of dft8
+    constexpr uint32_t C[3][8] = FR_IDFT8;
+    fr t;
+    UNROLL for (int k = 0; k < 8; k += 2)
+    {
+        t = sub(x[k], x[k + 1]);
+        x[k] = add(x[k], x[k + 1]);
+        x[k + 1] = t;
+    }
+    x[3] = mul(fr_const(C[0]), x[3]);
+    t = sub(x[0], x[2]);
+    x[0] = add(x[0], x[2]);
+    x[2] = t;
+    t = sub(x[1], x[3]);
+    x[1] = add(x[1], x[3]);
+    x[3] = t;
+    t = mul(fr_const(C[0]), sub(x[4], x[6]));
+    x[4] = add(x[4], x[6]);
+    x[6] = t;
+    t = mul(fr_const(C[2]), sub(x[5], x[7]));
+    x[5] = mul(fr_const(C[1]), add(x[5], x[7]));
+    x[7] = sub(x[5], t);
+    x[5] = add(x[5], t);
+    UNROLL for (int k = 0; k < 4; k++)
+    {
+        t = sub(x[k], x[k + 4]);
+        x[k] = add(x[k], x[k + 4]);
+        x[k + 4] = t;
+    }
+}
+// X'_m = X_(m-1), with value m at its bit-reversed position
+HD void rotate8(fr *x)
+{
+    fr t = x[7];
+    x[7] = x[3];
+    x[3] = x[5];
+    x[5] = x[1];
+    x[1] = x[6];
+    x[6] = x[2];
+    x[2] = x[4];
+    x[4] = x[0];
+    x[0] = t;
+}
+HD void dft4(fr *x)
+{
+    constexpr uint32_t C[3][8] = FR_DFT8;
+    fr t;
+    t = sub(x[0], x[2]);
+    x[0] = add(x[0], x[2]);
+    x[2] = t;
+    t = mul(fr_const(C[0]), sub(x[1], x[3]));
+    x[1] = add(x[1], x[3]);
+    x[3] = t;
+    t = sub(x[0], x[1]);
+    x[0] = add(x[0], x[1]);
+    x[1] = t;
+    t = sub(x[2], x[3]);
+    x[2] = add(x[2], x[3]);
+    x[3] = t;
+}
+HD void idft4(fr *x)
+{
+    constexpr uint32_t C[3][8] = FR_IDFT8;
+    fr t;
+    t = sub(x[0], x[1]);
+    x[0] = add(x[0], x[1]);
+    x[1] = t;
+    t = mul(fr_const(C[0]), sub(x[2], x[3]));
+    x[2] = add(x[2], x[3]);
+    x[3] = t;
+    t = sub(x[0], x[2]);
+    x[0] = add(x[0], x[2]);
+    x[2] = t;
+    t = sub(x[1], x[3]);
+    x[1] = add(x[1], x[3]);
+    x[3] = t;
+}
+HD void rotate4(fr *x)
+{
+    fr t = x[3];
+    x[3] = x[1];
+    x[1] = x[2];
+    x[2] = x[0];
+    x[0] = t;
+}
+#ifdef __CUDACC__
+static __device__ __forceinline__ fr load_power(const uint4 *p)
+{
+    uint4 a = __ldg(p), b = __ldg(p + 1);
+    return fr{{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+}
+#else
+inline fr load_power(const uint4 *p) { return load_fr(p); }
+#endif
+// The node whose powers are the inverses, up to the rotation.
+HD uint32_t conjugate_node(uint32_t b, uint32_t nodes)
+{
+#ifdef __CUDA_ARCH__
+    return b ? b ^ ((1u << (31 - __clz((int)b))) - 1) : nodes;
+#else
+    return b ? b ^ ((1u << (31 - __builtin_clz(b))) - 1) : nodes;
+#endif
+}
+
+// CONT: the tile's elements are contiguous (the deepest pass); otherwise columns of 2^(TILE_LOG - K) neighbours.
+template <int K, bool CONT> struct tile {
+    static constexpr int COLUMN_LOG = TILE_LOG - K, THREAD_LOG = K - 3, REST = K % 3;
+    uint32_t t, c, outer, low;
+    size_t base;
+    uint4 *sm;
+    __device__ __forceinline__ tile(const pass_args &P, uint4 *shared) : sm(shared)
+    {
+        uint32_t tid = threadIdx.x;
+        if (CONT) {
+            t = tid & ((1u << THREAD_LOG) - 1);
+            c = tid >> THREAD_LOG;
+            outer = (blockIdx.x << COLUMN_LOG) + c;
+            base = (size_t)outer << K;
+            low = 0;
+        } else {
+            c = tid & ((1u << COLUMN_LOG) - 1);
+            t = tid >> COLUMN_LOG;
+            low = P.low;
+            uint32_t g = low - COLUMN_LOG;
+            outer = blockIdx.x >> g;
+            base = ((size_t)outer << (K + low)) + ((blockIdx.x & ((1u << g) - 1)) << COLUMN_LOG) + c;
+        }
+    }
+    // Row of element e when the stage's three index bits lie at position p.
+    __device__ __forceinline__ uint32_t row(int e, int p) const
+    {
+        return ((t >> p) << (p + 3)) | ((uint32_t)e << p) | (t & ((1u << p) - 1));
+    }
+    __device__ __forceinline__ size_t at(int e, int p) const { return base + ((size_t)row(e, p) << low); }
+    __device__ __forceinline__ uint32_t slot(int e, int p) const
+    {
+        uint32_t r = row(e, p), i = CONT ? (c << K) + r : (r << COLUMN_LOG) + c;
+        return i + (i >> 3);
+    }
+    // Each thread later overwrites only slots that it has read: one barrier an exchange is enough.
+    __device__ __forceinline__ void exchange(fr *x, int p, int q) const
+    {
+        UNROLL for (int e = 0; e < 8; e++)
+        {
+            uint32_t i = slot(e, p);
+            sm[i] = uint4{x[e].l[0], x[e].l[1], x[e].l[2], x[e].l[3]};
+            sm[i + TILE_PLANE] = uint4{x[e].l[4], x[e].l[5], x[e].l[6], x[e].l[7]};
+        }
+        int m = p > q ? p : q;
+        if (CONT ? m <= 3 && THREAD_LOG >= 3 : m + COLUMN_LOG <= 5)
+            __syncwarp();
+        else
+            __syncthreads();
+        UNROLL for (int e = 0; e < 8; e++)
+        {
+            uint32_t i = slot(e, q);
+            uint4 a = sm[i], b = sm[i + TILE_PLANE];
+            x[e] = fr{{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+        }
+    }
+    __device__ __forceinline__ uint32_t node(const pass_args &P, int level, uint32_t in) const
+    {
+        return (P.coset << (P.depth + level)) | (outer << level) | in;
+    }
+    // The powers of the deepest stage on their way to L2 while the tile loads.
+    __device__ __forceinline__ void prefetch(const pass_args &P, bool inverse) const
+    {
+#ifdef __CUDA_ARCH__
+        if (REST)
+            return;
+        uint32_t b = node(P, K - 3, t);
+        if (inverse)
+            b = conjugate_node(b, P.nodes);
+        const uint4 *w = P.powers + 2 * (size_t)b;
+        size_t plane = 2 * (size_t)(P.nodes + 1);
+        UNROLL for (int k = 0; k < 7; k++) asm volatile("prefetch.global.L2 [%0];" ::"l"(w + k * plane));
+#else
+        (void)P;
+        (void)inverse;
+#endif
+    }
+    __device__ __forceinline__ void forward(const pass_args &P, fr *x) const
+    {
+        size_t plane = 2 * (size_t)(P.nodes + 1);
+#pragma unroll 1
+        for (int p = K - 3;; p -= 3) {
+            uint32_t b = node(P, K - 3 - p, t >> p);
+            if (b) {
+                const uint4 *w = P.powers + 2 * (size_t)b;
+                UNROLL for (int k = 1; k < 8; k++) x[k] = mul(load_power(w + (k - 1) * plane), x[k]);
+            }
+            dft8(x);
+            if (p < 3)
+                break;
+            exchange(x, p, p - 3);
+        }
+        if (REST == 2) {
+            exchange(x, REST, 0);
+            UNROLL for (int h = 0; h < 2; h++)
+            {
+                const uint4 *w = P.powers + 2 * (size_t)node(P, K - 2, 2 * t + h);
+                UNROLL for (int k = 1; k < 4; k++) x[4 * h + k] =
+                    mul(load_power(w + (2 * k - 1) * plane), x[4 * h + k]);
+                dft4(x + 4 * h);
+            }
+        }
+        if (REST == 1) {
+            exchange(x, REST, 0);
+            UNROLL for (int h = 0; h < 4; h++)
+            {
+                const uint4 *w = P.powers + 2 * (size_t)node(P, K - 1, 4 * t + h);
+                fr v = mul(load_power(w + 3 * plane), x[2 * h + 1]);
+                x[2 * h + 1] = sub(x[2 * h], v);
+                x[2 * h] = add(x[2 * h], v);
+            }
+        }
+    }
+    __device__ __forceinline__ void inverse(const pass_args &P, fr *x) const
+    {
+        size_t plane = 2 * (size_t)(P.nodes + 1);
+        if (REST == 2) {
+            UNROLL for (int h = 0; h < 2; h++)
+            {
+                const uint4 *w = P.powers + 2 * (size_t)conjugate_node(node(P, K - 2, 2 * t + h), P.nodes);
+                rotate4(x + 4 * h);
+                idft4(x + 4 * h);
+                UNROLL for (int k = 1; k < 4; k++) x[4 * h + k] =
+                    mul(load_power(w + (2 * k - 1) * plane), x[4 * h + k]);
+            }
+            exchange(x, 0, REST);
+        }
+        if (REST == 1) {
+            UNROLL for (int h = 0; h < 4; h++)
+            {
+                const uint4 *w = P.powers + 2 * (size_t)conjugate_node(node(P, K - 1, 4 * t + h), P.nodes);
+                fr v = sub(x[2 * h + 1], x[2 * h]);
+                x[2 * h] = add(x[2 * h], x[2 * h + 1]);
+                x[2 * h + 1] = mul(load_power(w + 3 * plane), v);
+            }
+            exchange(x, 0, REST);
+        }
+#pragma unroll 1
+        for (int p = REST;; p += 3) {
+            bool top = p == K - 3 && P.depth == 0, scaled = top && P.scale, plain = top && !P.coset;
+            uint32_t b = node(P, K - 3 - p, t >> p);
+            if (!plain)
+                rotate8(x);
+            idft8(x);
+            if (scaled || !plain) {
+                const uint4 *w = scaled ? P.scale + 2 : P.powers + 2 * (size_t)conjugate_node(b, P.nodes);
+                size_t step = scaled ? 2 : plane;
+                if (scaled)
+                    x[0] = mul(load_power(P.scale), x[0]);
+                UNROLL for (int k = 1; k < 8; k++) x[k] = mul(load_power(w + (k - 1) * step), x[k]);
+            }
+            if (p == K - 3)
+                break;
+            exchange(x, p, p + 3);
+        }
+    }
+};
+template <int K, bool CONT, int MODE>
+__global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS) transform_pass(pass_args P)
+{
+    GPU_DYNAMIC_SHARED(shared);
+    tile<K, CONT> T(P, shared);
+    fr x[8];
+    constexpr int TOP = K - 3, FIRST = MODE & PASS_FORWARD ? TOP : 0, LAST = MODE & PASS_FORWARD ? 0 : TOP;
+    if (CONT)
+        T.prefetch(P, MODE & PASS_INVERSE);
+    UNROLL for (int e = 0; e < 8; e++) x[e] = load_fr(P.in + 2 * T.at(e, FIRST));
+    if (MODE & PASS_TIMES) {
+        UNROLL for (int e = 0; e < 8; e++) x[e] = mul(reduce(load_fr(P.other + 2 * T.at(e, FIRST))), x[e]);
+    }
+    if (MODE & PASS_FORWARD)
+        T.forward(P, x);
+    else
+        T.inverse(P, x);
+    if (MODE & PASS_MINUS) {
+        UNROLL for (int e = 0; e < 8; e++) x[e] = sub(x[e], load_fr(P.other + 2 * T.at(e, LAST)));
+    }
+    if (P.last) {
+        UNROLL for (int e = 0; e < 8; e++) x[e] = reduce(x[e]);
+    }
+    UNROLL for (int e = 0; e < 8; e++) store_fr(P.out + 2 * T.at(e, LAST), x[e]);
+}
+} // namespace gpu

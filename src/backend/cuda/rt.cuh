@@ -1,0 +1,21 @@
+// What every file of the back end needs of the CUDA runtime, and the macros that let the same files be compiled for the
+// host: tests/emu runs kernels one thread after the other, so that all but the speed is tested without a GPU.
+#pragma once
+#include <algorithm>
+#include <new>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <utility>
+#include <vector>
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+#define GPU_LAUNCH(kernel, grid, block, shared, stream, ...)                                                 \
+    (kernel)<<<(unsigned)(grid), (unsigned)(block), (size_t)(shared), (stream)>>>(__VA_ARGS__)
+// For kernels whose threads wait for each other; the emulation needs to know.
+#define GPU_LAUNCH_SYNC GPU_LAUNCH
+#else
+#include "cuda_emu.h"
+#endif
+#define HD     __host__ __device__ __forceinline__
+#define UNROLL _Pragma("unroll")

@@ -1,0 +1,463 @@
+// Implementation of runs.cuh; compiled once per field by runs_g1.cu and runs_g2.cu.
+#pragma once
+#include "runs.cuh"
+#include "sort.cuh"
+
+namespace gpu
+{
+template <class F> constexpr int ROUND_THREADS = 64;
+// Blocks of 64 threads an SM: as many warps as the registers of one addition allow.
+template <class F> constexpr int ROUND_BLOCKS = F::QUADS == 3 ? 8 : 4;
+constexpr uint32_t PAIRED = 0x80000000u, INDEX = 0x7fffffffu;
+
+// ---- one round ----
+template <bool FIRST> HD bool pair_of(const uint32_t *vals, uint32_t d, uint32_t &e1, uint32_t &e2)
+{
+    uint32_t i = d & INDEX, paired = d >> 31;
+    e1 = FIRST ? vals[i] : i;
+    e2 = FIRST ? vals[i + paired] : i + paired;
+    return paired;
+}
+template <bool FIRST> HD size_t element(uint32_t e) { return FIRST ? e & INDEX : e; }
+template <class F, bool FIRST> HD F element_y(const point_src &s, uint32_t e)
+{
+    F y = load_y<F>(s, element<FIRST>(e));
+    if (FIRST && (e >> 31))
+        y = neg(y);
+    return y;
+}
+enum pair_kind { PLAIN, FIRST_INFINITE, SECOND_INFINITE, EQUAL_POINTS, OPPOSITE_POINTS };
+// The denominator of the slope, or 1 where there is none.
+template <class F, bool FIRST>
+HD pair_kind denominator(const point_src &s, const F &x1, const F &x2, uint32_t e1, uint32_t e2, F &d)
+{
+    d = sub(x2, x1);
+    bool inf1 = is_zero(x1), inf2 = is_zero(x2), same = is_zero(d);
+    if (!(inf1 | inf2 | same))
+        return PLAIN;
+    if (inf1 || inf2) {
+        set_one(d);
+        return inf1 ? FIRST_INFINITE : SECOND_INFINITE;
+    }
+    F y1 = element_y<F, FIRST>(s, e1), y2 = element_y<F, FIRST>(s, e2);
+    if (equal(y1, y2)) {
+        d = dbl(y1); // y = 0 does not happen in a group of odd order
+        return EQUAL_POINTS;
+    }
+    set_one(d);
+    return OPPOSITE_POINTS;
+}
+template <class F, bool FIRST> __global__ void __launch_bounds__(ROUND_THREADS<F>) round_forward(round_args<F> R)
+{
+    uint32_t base = blockIdx.x * blockDim.x * R.per_thread + threadIdx.x;
+    F acc;
+    set_one(acc);
+    for (uint32_t k = 0; k < R.per_thread; k++) {
+        uint32_t j = base + k * blockDim.x, e1, e2;
+        if (j >= R.total)
+            break;
+        if (!pair_of<FIRST>(R.vals, R.desc[j], e1, e2))
+            continue;
+        F x1 = load_x<F>(R.src, element<FIRST>(e1)), x2 = load_x<F>(R.src, element<FIRST>(e2)), d;
+        denominator<F, FIRST>(R.src, x1, x2, e1, e2, d);
+        if (k == 0) {
+            acc = d;
+        } else {
+            store_words(R.prefix + j, R.total, acc);
+            acc = mul(acc, d);
+        }
+    }
+    store_words(R.product + blockIdx.x * blockDim.x + threadIdx.x, R.threads, acc);
+}
+// Copies to shared memory that run while the thread computes. Through L1: half of a 32-byte sector is used by the next
+// word's copy; past L1 it is slower.
+HD void copy_async(uint4 *shared, const uint4 *global)
+{
+#ifdef __CUDA_ARCH__
+    uint32_t a = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(a), "l"(global) : "memory");
+#else
+    *shared = *global;
+#endif
+}
+HD void copy_commit()
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+HD void copy_wait_all_but_one()
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+#endif
+}
+// The pair that a thread adds at step k, its copies in flight. Every slot belongs to one thread: no barrier is needed.
+template <class F, bool FIRST> struct pair_loader {
+    static constexpr int Q = F::QUADS, T = ROUND_THREADS<F>;
+    const round_args<F> &R;
+    uint32_t base, step;
+    uint4 *slot; // planes: prefix, x1, x2, y1, y2
+    HD pair_loader(const round_args<F> &r, uint4 *s)
+        : R(r), base(blockIdx.x * blockDim.x * r.per_thread + threadIdx.x), step(blockDim.x), slot(s)
+    {
+    }
+    HD uint32_t index(int k) const { return base + (uint32_t)k * step; }
+    HD bool inside(int k) const { return k >= 0 && index(k) < R.total; }
+    HD uint32_t descriptor(int k) const { return inside(k) ? R.desc[index(k)] : 0; }
+    HD void words(int plane, const uint4 *p, size_t word) const
+    {
+        UNROLL for (int z = 0; z < Q; z++) copy_async(slot + (plane * Q + z) * T, p + z * word);
+    }
+    HD void load_xs(int k, uint32_t e1, uint32_t e2) const
+    {
+        if (inside(k)) {
+            if (k)
+                words(0, R.prefix + index(k), R.total);
+            words(1, R.src.p + element<FIRST>(e1) * R.src.point, R.src.word);
+            words(2, R.src.p + element<FIRST>(e2) * R.src.point, R.src.word);
+        }
+        copy_commit();
+    }
+    HD void load_ys(int k, uint32_t e1, uint32_t e2) const
+    {
+        if (inside(k)) {
+            words(3, R.src.p + element<FIRST>(e1) * R.src.point + R.src.yo, R.src.word);
+            words(4, R.src.p + element<FIRST>(e2) * R.src.point + R.src.yo, R.src.word);
+        }
+        copy_commit();
+    }
+    HD F get(int plane) const { return load_words<F>(slot + plane * Q * T, T); }
+};
+template <class F, bool FIRST>
+__global__ void __launch_bounds__(ROUND_THREADS<F>, ROUND_BLOCKS<F>) round_backward(round_args<F> R)
+{
+    __shared__ uint4 shared[5 * F::QUADS * ROUND_THREADS<F>];
+    pair_loader<F, FIRST> L(R, shared + threadIdx.x);
+    F u = load_words<F>(R.product + blockIdx.x * blockDim.x + threadIdx.x, R.threads);
+    int k = (int)R.per_thread - 1;
+    uint32_t e1, e2, n1, n2, d2;
+    bool paired = pair_of<FIRST>(R.vals, L.descriptor(k), e1, e2);
+    L.load_xs(k, e1, e2);
+    L.load_ys(k, e1, e2);
+    bool next_paired = pair_of<FIRST>(R.vals, L.descriptor(k - 1), n1, n2);
+    d2 = L.descriptor(k - 2);
+#pragma unroll 1
+    for (; k >= 0; k--) {
+        uint32_t j = L.index(k);
+        bool in = j < R.total, active = paired && in;
+        copy_wait_all_but_one();
+        F x1 = L.get(1), x2 = L.get(2), d = x1, iv = u;
+        pair_kind kind = PLAIN;
+        if (active) {
+            kind = denominator<F, FIRST>(R.src, x1, x2, e1, e2, d);
+            if (k) {
+                iv = mul(u, L.get(0));
+                u = mul(u, d);
+            }
+        }
+        L.load_xs(k - 1, n1, n2);
+        copy_wait_all_but_one();
+        F y1 = L.get(3), y2 = L.get(4), x3 = x1, y3;
+        if (FIRST && (e1 >> 31))
+            y1 = neg(y1);
+        if (FIRST && (e2 >> 31))
+            y2 = neg(y2);
+        y3 = y1;
+        F num = sub(y2, y1);
+        L.load_ys(k - 1, n1, n2);
+        if (active) {
+            if (kind == EQUAL_POINTS) {
+                num = sqr(x1);
+                num = add(dbl(num), num);
+            }
+            F lambda = mul(num, iv);
+            x3 = sub(sub(sqr(lambda), x1), x2);
+            y3 = sub(mul(lambda, sub(x1, x3)), y1);
+            if (kind == FIRST_INFINITE) {
+                x3 = x2;
+                y3 = element_y<F, FIRST>(R.src, e2);
+            } else if (kind == SECOND_INFINITE) {
+                x3 = x1;
+                y3 = y1;
+            } else if (kind == OPPOSITE_POINTS) {
+                set_zero(x3);
+                set_zero(y3);
+            }
+        }
+        if (in) {
+            store_words(R.out + j, R.total, x3);
+            store_words(R.out + j + (size_t)F::QUADS * R.total, R.total, y3);
+        }
+        e1 = n1;
+        e2 = n2;
+        paired = next_paired;
+        next_paired = pair_of<FIRST>(R.vals, d2, n1, n2);
+        d2 = L.descriptor(k - 3);
+    }
+}
+
+// ---- batch inversion of n values in planes ----
+template <class F>
+__global__ void invert_forward(const uint4 *in, uint4 *prefix, uint4 *product, uint32_t n, uint32_t per, uint32_t threads)
+{
+    uint32_t base = blockIdx.x * blockDim.x * per + threadIdx.x;
+    F acc;
+    set_one(acc);
+    for (uint32_t k = 0; k < per; k++) {
+        uint32_t j = base + k * blockDim.x;
+        if (j >= n)
+            break;
+        store_words(prefix + j, n, acc);
+        acc = mul(acc, load_words<F>(in + j, n));
+    }
+    store_words(product + blockIdx.x * blockDim.x + threadIdx.x, threads, acc);
+}
+template <class F>
+__global__ void invert_backward(uint4 *in, const uint4 *prefix, const uint4 *product, uint32_t n, uint32_t per,
+                                uint32_t threads)
+{
+    uint32_t base = blockIdx.x * blockDim.x * per + threadIdx.x;
+    F u = load_words<F>(product + blockIdx.x * blockDim.x + threadIdx.x, threads);
+    for (int k = (int)per - 1; k >= 0; k--) {
+        uint32_t j = base + (uint32_t)k * blockDim.x;
+        if (j >= n)
+            continue;
+        F v = load_words<F>(in + j, n), p = load_words<F>(prefix + j, n);
+        store_words(in + j, n, mul(u, p));
+        u = mul(u, v);
+    }
+}
+template <class F> __global__ void invert_each(uint4 *in, uint32_t n)
+{
+    uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t < n)
+        store_words(in + t, n, inv(load_words<F>(in + t, n)));
+}
+template <class F>
+static cuzk_status invert_planes(context &c, uint4 *in, uint32_t n, uint4 *prefix, uint4 *product)
+{
+    uint32_t direct = (uint32_t)c.dev->processors * 128; // one inversion a thread fills the device
+    if (n <= direct) {
+        GPU_LAUNCH((invert_each<F>), div_up(n, 32), 32, 0, c.stream, in, n);
+        GPU_CHECK_LAUNCH(c);
+        return CUZK_OK;
+    }
+    uint32_t per = 16;
+    while (per > 4 && n / per < direct / 2)
+        per /= 2;
+    uint32_t blocks = (uint32_t)div_up(n, 64 * per), threads = blocks * 64;
+    GPU_LAUNCH((invert_forward<F>), blocks, 64, 0, c.stream, in, prefix, product, n, per, threads);
+    GPU_CHECK_LAUNCH(c);
+    GPU_TRY(invert_planes<F>(c, product, threads, prefix + F::QUADS * (size_t)n, product + F::QUADS * (size_t)threads));
+    GPU_LAUNCH((invert_backward<F>), blocks, 64, 0, c.stream, in, prefix, product, n, per, threads);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
+}
+
+// ---- bookkeeping ----
+static __global__ void run_bounds(const uint32_t *key, uint32_t n, uint32_t nkeys, uint32_t *off)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    uint32_t b = key[i] < nkeys ? key[i] : nkeys, lo = 0;
+    if (i)
+        lo = (key[i - 1] < nkeys ? key[i - 1] : nkeys) + 1;
+    for (uint32_t k = lo; k <= b; k++)
+        off[k] = i;
+    if (i == n - 1)
+        for (uint32_t k = b + 1; k <= nkeys; k++)
+            off[k] = n;
+}
+// totals[r] = sum over runs of ceil(length / 2^r); totals[32] = the longest run; totals[33] = references kept
+static __global__ void run_totals(const uint32_t *off, uint32_t nkeys, unsigned long long *totals)
+{
+    uint32_t s[32] = {0}, longest = 0, t = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t b = t; b < nkeys; b += gridDim.x * blockDim.x) {
+        uint32_t l = off[b + 1] - off[b];
+        longest = l > longest ? l : longest;
+        UNROLL for (int r = 0; r < 32; r++) s[r] += (uint32_t)(((uint64_t)l + (1ull << r) - 1) >> r);
+    }
+    if (t == 0)
+        totals[33] = off[nkeys];
+    UNROLL for (int r = 0; r < 32; r++)
+    {
+#ifdef __CUDA_ARCH__
+        s[r] = __reduce_add_sync(0xffffffffu, s[r]); // one atomic a warp
+        if (threadIdx.x & 31)
+            continue;
+#endif
+        if (s[r])
+            atomicAdd(&totals[r], (unsigned long long)s[r]);
+    }
+#ifdef __CUDA_ARCH__
+    longest = __reduce_max_sync(0xffffffffu, longest);
+    if (threadIdx.x & 31)
+        return;
+#endif
+    atomicMax((unsigned *)(totals + 32), longest);
+}
+static __global__ void run_halve(const uint32_t *off, uint32_t nkeys, uint32_t *count)
+{
+    uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b <= nkeys)
+        count[b] = b < nkeys ? (off[b + 1] - off[b] + 1) >> 1 : 0;
+}
+static __global__ void run_pairs(const uint32_t *key, uint32_t n, const uint32_t *off, const uint32_t *next_off,
+                                 uint32_t *desc, uint32_t *next_key)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    uint32_t b = key[i], r = i - off[b];
+    if (r & 1)
+        return;
+    uint32_t j = next_off[b] + (r >> 1);
+    desc[j] = i | (i + 1 < off[b + 1] ? PAIRED : 0u);
+    next_key[j] = b;
+}
+template <class F>
+__global__ void run_scatter(point_src s, const uint32_t *key, uint32_t n, uint4 *out, size_t out_points, size_t at)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    size_t b = at + key[i];
+    store_words(out + b, out_points, load_x<F>(s, i));
+    store_words(out + b + F::QUADS * out_points, out_points, load_y<F>(s, i));
+}
+static __global__ void list_pairs(uint32_t *desc, uint32_t n)
+{
+    uint32_t j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j < n)
+        desc[j] = (2 * j) | PAIRED;
+}
+
+// ---- host side ----
+struct run_sizes {
+    size_t half, threads, off;
+};
+static run_sizes sizes_of(const cuzk_device *dev, size_t elements, size_t keys)
+{
+    run_sizes s;
+    s.half = elements / 2 + keys + 64;
+    size_t few = (size_t)dev->processors * 4096; // threads of a round whose per_thread was lowered
+    size_t quarter = s.half / 4;
+    s.threads = (s.half / 32 > (quarter < few ? quarter : few) ? s.half / 32 : (quarter < few ? quarter : few)) + 128;
+    s.off = keys + 2;
+    return s;
+}
+template <class F> size_t run_scratch<F>::bytes(const cuzk_device *dev, size_t elements, size_t keys)
+{
+    run_sizes s = sizes_of(dev, elements, keys);
+    size_t point = 32 * F::QUADS, coordinate = 16 * F::QUADS;
+    return 4 * aligned(elements * 4) + 3 * aligned(s.off * 4) + aligned(s.half * 4) + aligned(s.half * point) +
+           aligned((s.half / 2 + keys + 64) * point) + aligned(s.half * coordinate) +
+           aligned(s.threads * coordinate) + aligned((s.threads + s.threads / 2) * coordinate) +
+           aligned((s.threads / 2 + 512) * coordinate) + 512 + sort_bytes(elements);
+}
+template <class F> cuzk_status run_scratch<F>::init(context &c, size_t n, size_t k)
+{
+    elements = n;
+    keys = k;
+    run_sizes s = sizes_of(c.dev, n, k);
+    for (int i = 0; i < 2; i++) {
+        GPU_TRY(take(c, &key[i], n));
+        GPU_TRY(take(c, &val[i], n));
+        GPU_TRY(take(c, &off[i], s.off));
+    }
+    GPU_TRY(take(c, &count, s.off));
+    GPU_TRY(take(c, &desc, s.half));
+    GPU_TRY(take(c, &points[0], s.half * 2 * F::QUADS));
+    GPU_TRY(take(c, &points[1], (s.half / 2 + k + 64) * 2 * F::QUADS));
+    GPU_TRY(take(c, &prefix, s.half * F::QUADS));
+    GPU_TRY(take(c, &product, s.threads * F::QUADS));
+    GPU_TRY(take(c, &level_prefix, (s.threads + s.threads / 2) * F::QUADS));
+    GPU_TRY(take(c, &level_product, (s.threads / 2 + 512) * F::QUADS));
+    return take(c, &totals, 34);
+}
+template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, bool first, round_args<F> R)
+{
+    uint32_t per = 32, enough = (uint32_t)c.dev->processors * 2048;
+    while (per > 4 && R.total / per < enough)
+        per /= 2;
+    uint32_t blocks = (uint32_t)div_up(R.total, (size_t)ROUND_THREADS<F> * per);
+    R.per_thread = per;
+    R.threads = blocks * ROUND_THREADS<F>;
+    R.prefix = w.prefix;
+    R.product = w.product;
+    if (first)
+        GPU_LAUNCH((round_forward<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    else
+        GPU_LAUNCH((round_forward<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    GPU_CHECK_LAUNCH(c);
+    GPU_TRY(invert_planes<F>(c, w.product, R.threads, w.level_prefix, w.level_product));
+    if (first)
+        GPU_LAUNCH((round_backward<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    else
+        GPU_LAUNCH((round_backward<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
+}
+template <class F>
+cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys, uint4 *out,
+                     size_t out_points, size_t at)
+{
+    if (n == 0)
+        return CUZK_OK;
+    uint32_t *k0 = w.key[0], *k1 = w.key[1], *o0 = w.off[0], *o1 = w.off[1];
+    GPU_LAUNCH(run_bounds, div_up(n, 256), 256, 0, c.stream, k0, (uint32_t)n, nkeys, o0);
+    GPU_CHECK_LAUNCH(c);
+    unsigned long long totals[34];
+    GPU_CUDA(c, cudaMemsetAsync(w.totals, 0, sizeof totals, c.stream));
+    GPU_LAUNCH(run_totals, 2 * c.dev->processors, 256, 0, c.stream, o0, nkeys, w.totals);
+    GPU_CHECK_LAUNCH(c);
+    GPU_TRY(download(c, totals, w.totals, sizeof totals));
+    GPU_TRY(check_cancel(c));
+    size_t current = (size_t)totals[33];
+    if (current == 0)
+        return CUZK_OK;
+    int rounds = 1;
+    while ((1ull << rounds) < totals[32])
+        rounds++;
+    point_src s = src;
+    uint4 *pa = w.points[0], *pb = w.points[1];
+    for (int r = 1; r <= rounds; r++) {
+        uint32_t total = (uint32_t)totals[r];
+        GPU_LAUNCH(run_halve, div_up(nkeys + 1, 256), 256, 0, c.stream, o0, nkeys, w.count);
+        GPU_CHECK_LAUNCH(c);
+        GPU_TRY(prefix_sum(c, w.count, o1, nkeys + 1));
+        GPU_LAUNCH(run_pairs, div_up(current, 256), 256, 0, c.stream, k0, (uint32_t)current, o0, o1, w.desc, k1);
+        GPU_CHECK_LAUNCH(c);
+        round_args<F> R = {};
+        R.src = s;
+        R.vals = w.val[0];
+        R.desc = w.desc;
+        R.total = total;
+        R.out = pa;
+        GPU_TRY(run_round<F>(c, w, r == 1, R));
+        s = plane_points<F>(pa, total);
+        std::swap(pa, pb);
+        std::swap(k0, k1);
+        std::swap(o0, o1);
+        current = total;
+    }
+    GPU_LAUNCH((run_scatter<F>), div_up(current, 256), 256, 0, c.stream, s, k0, (uint32_t)current, out, out_points, at);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
+}
+template <class F>
+cuzk_status sum_pairs(context &c, run_scratch<F> &w, const point_src &src, const uint32_t *vals, uint32_t n)
+{
+    GPU_LAUNCH(list_pairs, div_up(n, 256), 256, 0, c.stream, w.desc, n);
+    GPU_CHECK_LAUNCH(c);
+    round_args<F> R = {};
+    R.src = src;
+    R.vals = vals;
+    R.desc = w.desc;
+    R.total = n;
+    R.out = w.points[0];
+    return run_round<F>(c, w, true, R);
+}
+} // namespace gpu

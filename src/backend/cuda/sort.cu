@@ -1,0 +1,69 @@
+// Sorting and prefix sums.
+#include "sort.cuh"
+#ifdef __CUDACC__
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#endif
+
+namespace gpu
+{
+size_t sort_bytes(size_t n) { return (16u << 20) + n / 4; }
+#ifdef __CUDACC__
+cuzk_status prefix_sum(context &c, const uint32_t *in, uint32_t *out, size_t n)
+{
+    arena_mark mark(c);
+    size_t bytes = 0;
+    void *temp;
+    GPU_CUDA(c, cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n, c.stream));
+    GPU_TRY(arena_take(c, &temp, bytes));
+    GPU_CUDA(c, cub::DeviceScan::ExclusiveSum(temp, bytes, in, out, n, c.stream));
+    return CUZK_OK;
+}
+cuzk_status sort_pairs(context &c, uint32_t *key[2], uint32_t *val[2], size_t n, int bits)
+{
+    arena_mark mark(c);
+    cub::DoubleBuffer<uint32_t> k(key[0], key[1]), v(val[0], val[1]);
+    size_t bytes = 0;
+    void *temp;
+    GPU_CUDA(c, cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, 0, bits, c.stream));
+    GPU_TRY(arena_take(c, &temp, bytes));
+    GPU_CUDA(c, cub::DeviceRadixSort::SortPairs(temp, bytes, k, v, n, 0, bits, c.stream));
+    key[0] = k.Current();
+    key[1] = k.Alternate();
+    val[0] = v.Current();
+    val[1] = v.Alternate();
+    return CUZK_OK;
+}
+#else
+cuzk_status prefix_sum(context &c, const uint32_t *in, uint32_t *out, size_t n)
+{
+    uint32_t s = 0;
+    if (!emu_launch_allowed())
+        return synchronize(c);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t t = in[i];
+        out[i] = s;
+        s += t;
+    }
+    return CUZK_OK;
+}
+cuzk_status sort_pairs(context &c, uint32_t *key[2], uint32_t *val[2], size_t n, int bits)
+{
+    if (!emu_launch_allowed())
+        return synchronize(c);
+    uint32_t mask = bits >= 32 ? 0xffffffffu : (1u << bits) - 1;
+    std::vector<std::pair<uint32_t, uint32_t>> t(n);
+    for (size_t i = 0; i < n; i++)
+        t[i] = {key[0][i], val[0][i]};
+    std::stable_sort(t.begin(), t.end(),
+                     [mask](const auto &a, const auto &b) { return (a.first & mask) < (b.first & mask); });
+    for (size_t i = 0; i < n; i++) {
+        key[1][i] = t[i].first;
+        val[1][i] = t[i].second;
+    }
+    std::swap(key[0], key[1]);
+    std::swap(val[0], val[1]);
+    return CUZK_OK;
+}
+#endif
+} // namespace gpu

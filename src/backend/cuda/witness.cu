@@ -1,0 +1,57 @@
+// Lists of wires: see witness.cuh.
+#include "sort.cuh"
+#include "witness.cuh"
+
+namespace gpu
+{
+static __global__ void count_words(const uint64_t *mask, const uint64_t *mask2, uint32_t words, uint32_t *count)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= words)
+        count[i] = i < words ? (uint32_t)__popcll(mask[i] & (mask2 ? mask2[i] : ~0ull)) : 0;
+}
+cuzk_status rank_words(context &c, const uint64_t *mask, const uint64_t *mask2, size_t words, uint32_t *rank)
+{
+    arena_mark mark(c);
+    uint32_t *count;
+    GPU_TRY(take(c, &count, words + 1));
+    GPU_LAUNCH(count_words, div_up(words + 1, 256), 256, 0, c.stream, mask, mask2, (uint32_t)words, count);
+    GPU_CHECK_LAUNCH(c);
+    return prefix_sum(c, count, rank, words + 1);
+}
+static __global__ void list_words(const uint64_t *fields, const uint32_t *field_rank, const uint64_t *density,
+                                  const uint32_t *density_rank, const uint32_t *pos, uint32_t words, uint32_t first,
+                                  uint32_t *base, uint32_t *scalar)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= words)
+        return;
+    uint64_t f = fields[i], d = density ? density[i] : ~0ull, v = f & d;
+    uint32_t p = pos[i], at = first + (density ? density_rank[i] : 64 * i);
+    for (; v; v &= v - 1, p++) {
+        uint64_t below = (v & (0 - v)) - 1;
+        base[p] = at + (uint32_t)__popcll(d & below);
+        scalar[p] = field_rank[i] + (uint32_t)__popcll(f & below);
+    }
+}
+cuzk_status list_fields(context &c, const uint64_t *fields, const uint32_t *field_rank, const uint64_t *density,
+                        const uint32_t *density_rank, const uint32_t *pos, size_t words, uint32_t first, uint32_t *base,
+                        uint32_t *scalar)
+{
+    if (words == 0)
+        return CUZK_OK;
+    GPU_LAUNCH(list_words, div_up(words, 256), 256, 0, c.stream, fields, field_rank, density, density_rank, pos,
+               (uint32_t)words, first, base, scalar);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
+}
+static __global__ void clear_bits(uint64_t *word, uint64_t keep) { *word &= keep; }
+cuzk_status clear_tail(context &c, uint64_t *bits, uint64_t count)
+{
+    if (count % 64 == 0)
+        return CUZK_OK;
+    GPU_LAUNCH(clear_bits, 1, 1, 0, c.stream, bits + count / 64, ((uint64_t)1 << (count % 64)) - 1);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
+}
+} // namespace gpu
