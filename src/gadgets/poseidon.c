@@ -2,18 +2,33 @@
  * input: each S-box takes the linear combination before it into a wire of its own (one row), then squares
  * twice and multiplies (three rows). Hash and witness are one routine: what the witness records is the hash's
  * own state. */
+#include "base/cpu.h"
 #include "gadgets/poseidon_private.h"
+#include <assert.h>
 
 /* ---- the permutation ---- */
 
-static inline void record(wcursor *w, const fr *v)
+/* The wires of a hash are all field elements: their place is taken at once, and written through a pointer
+ * that moves along, or is NULL where nothing is recorded. */
+static fr *reserve(wcursor *w, unsigned wires)
 {
-    if (w)
-        wcursor_field(w, v);
+    fr *at = w->w->field + w->field;
+    assert(w->field + wires <= w->w->fields);
+    w->field += wires;
+    for (; wires >= 64; wires -= 64)
+        wcursor_bits(w, 0, 64);
+    wcursor_bits(w, 0, wires);
+    return at;
+}
+
+static inline void record(fr **w, const fr *v)
+{
+    if (*w)
+        *(*w)++ = *v;
 }
 
 /* x = (x + before)^5 + after; before is NULL where the input is a combination that has its own wire. */
-static inline void s_box(wcursor *w, fr *x, const fr *before, const fr *after)
+static inline void s_box(fr **w, fr *x, const fr *before, const fr *after)
 {
     fr square, fourth, base = *x;
     if (before)
@@ -56,11 +71,12 @@ static void layer_sparse(fr *state, const fr *m, unsigned n)
     state[0] = sum;
 }
 
-static void permute(wcursor *w, const poseidon *p, const fr *in, fr *out)
+/* wires: where to record; NULL for the hash alone. */
+static void permute(fr *wires, const poseidon *p, const fr *in, fr *out)
 {
     const unsigned n = p->width, half = p->full / 2;
     const fr *key = p->keys + 2 * n;
-    fr state[POSEIDON_MAX_WIDTH];
+    fr state[POSEIDON_MAX_WIDTH], **w = &wires;
     state[0] = p->first;
     for (unsigned i = 1; i < n; i++) {
         state[i] = in[i - 1];
@@ -93,7 +109,7 @@ void poseidon_hash(fr *out, const poseidon *p, const fr *in)
 
 void poseidon_witness(wcursor *w, const poseidon *p, const fr *in, fr *out)
 {
-    permute(w, p, in, out);
+    permute(reserve(w, poseidon_wires(p)), p, in, out);
 }
 
 void poseidon_hash_ref(fr *out, const poseidon *p, const fr *in)
@@ -120,16 +136,37 @@ void poseidon_hash_ref(fr *out, const poseidon *p, const fr *in)
 
 /* ---- many at once ---- */
 
+#if defined(__x86_64__)
+static int has_lanes(const poseidon *p)
+{
+    return p->lanes && cpu_get()->ifma;
+}
+#else
+#define has_lanes(p)                                 0
+#define poseidon_permute_ifma(record_at, p, in, out) (void)(record_at)
+#endif
+
 void poseidon_hash_many(fr *out, const poseidon *p, const fr *in, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    size_t i = 0;
+    for (; has_lanes(p) && i + 8 <= n; i += 8)
+        poseidon_permute_ifma(NULL, p, in + i * p->arity, out + i);
+    for (; i < n; i++)
         permute(NULL, p, in + i * p->arity, out + i);
 }
 
 void poseidon_witness_many(wcursor *const *w, const poseidon *p, const fr *in, fr *out, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        permute(w[i], p, in + i * p->arity, out + i);
+    const unsigned wires = poseidon_wires(p);
+    fr *at[8];
+    size_t i = 0;
+    for (; has_lanes(p) && i + 8 <= n; i += 8) {
+        for (unsigned k = 0; k < 8; k++)
+            at[k] = reserve(w[i + k], wires);
+        poseidon_permute_ifma(at, p, in + i * p->arity, out + i);
+    }
+    for (; i < n; i++)
+        permute(reserve(w[i], wires), p, in + i * p->arity, out + i);
 }
 
 unsigned poseidon_arity(const poseidon *p)

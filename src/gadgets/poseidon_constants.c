@@ -274,6 +274,10 @@ static cuzk_status poseidon_init(poseidon *p, unsigned arity, poseidon_domain do
     if (compress_keys(p) || factor_sparse(p))
         return cuzk_error_set(err, CUZK_UNSUPPORTED, "Poseidon's matrix of width %u is singular", n);
     first_element(p);
+#if defined(__x86_64__)
+    if (cpu_get()->ifma && poseidon_prepare_ifma(p))
+        return mem_error(err, total * sizeof(fr), "Poseidon's constants");
+#endif
     return CUZK_OK;
 }
 

@@ -23,9 +23,9 @@ struct poseidon {
     void *lanes;    /* constants of the eight-lane form; NULL where the processor lacks it */
 };
 
-/* Eight hashes at once (poseidon_ifma.c). in: 8 * arity; out: 8; w: eight cursors, or NULL for the hash
- * alone. */
-void poseidon_permute_ifma(wcursor *const *w, const poseidon *p, const fr *in, fr *out);
-/* Makes p->lanes; returns 0, or -1 without memory. */
+/* Eight hashes at once (poseidon_ifma.c). in: 8 * arity elements; out: 8. The wires of hash i are written
+ * from record_at[i] on; NULL: the hash alone. */
+void poseidon_permute_ifma(fr *const record_at[8], const poseidon *p, const fr *in, fr *out);
+/* Makes p->lanes, a block of mem_alloc; returns 0, or -1 without memory. */
 int poseidon_prepare_ifma(poseidon *p);
 #endif
