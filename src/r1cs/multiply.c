@@ -1,24 +1,65 @@
+/* r1cs_multiply and r1cs_check: chunks by the pool, rows by spmv. */
+#include "r1cs/r1cs_internal.h"
 #include "r1cs/row_value.h"
+#include "r1cs/spmv.h"
+#include <stdlib.h>
 
-#define CHUNK_ROWS 1024u
+typedef struct run {
+    spmv *s;
+    fr *out[2];              /* multiply */
+    _Atomic uint64_t failed; /* check: first row known to fail */
+} run;
 
-typedef struct chunk_run {
-    const r1cs *r;
-    const witness *w;
-    fr *a, *b;               /* multiply */
-    _Atomic uint64_t failed; /* check: first failing row */
-} chunk_run;
-
-static void multiply_rows(void *ctx, size_t first, size_t end, unsigned worker)
+static void multiply_chunk(void *ctx, size_t task, unsigned worker)
 {
-    chunk_run *c = ctx;
-    (void)worker;
-    for (uint64_t row = first; row < end; row++) {
-        row_place at = r1cs_find_row(c->r, row);
-        const r1cs_segment *s = &c->r->segment[at.segment];
-        row_value(&c->a[row], c->r, s, &s->a, c->w, at.repetition, at.row);
-        row_value(&c->b[row], c->r, s, &s->b, c->w, at.repetition, at.row);
+    run *j = ctx;
+    const spmv_chunk *c = &j->s->chunk[task];
+    const cuzk_segment *seg = &j->s->circuit->segments[c->segment];
+    spmv_worker *w = &j->s->worker[worker];
+    spmv_translate(j->s, w, c);
+    for (uint64_t i = c->repetition; i < c->repetition_end; i++) {
+        uint64_t row = seg->first_row + i * seg->rows + c->first;
+        for (unsigned m = 0; m < 2; m++)
+            spmv_execute(j->s, w, &w->plan[m], seg, i, j->out[m] + row);
     }
+}
+
+cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
+                               cuzk_error *err)
+{
+    spmv s;
+    cuzk_status status = spmv_init(&s, c, w, 2, pool_size(p), err);
+    if (status != CUZK_OK)
+        return status;
+    run j = {.s = &s, .out = {a, b}};
+    pool_for(p, s.chunks, multiply_chunk, &j);
+    spmv_clear(&s);
+    return CUZK_OK;
+}
+
+/* The view without its maps, which a product does not need. */
+static cuzk_circuit_view bare_view(const r1cs *r)
+{
+    return (cuzk_circuit_view){
+        .inputs = r->counts.inputs,
+        .aux = r->counts.aux,
+        .fields = r->counts.fields,
+        .constraints = r->counts.constraints,
+        .segment_count = r->segments,
+        .segments = r->segment,
+        .dictionary_count = r->dictionary_count,
+        .dictionary = (const cuzk_fr *)r->dictionary,
+    };
+}
+
+cuzk_witness_view witness_view(const witness *w)
+{
+    return (cuzk_witness_view){.inputs = w->inputs,
+                               .aux = w->aux,
+                               .fields = w->fields,
+                               .input = (const cuzk_fr *)w->input,
+                               .bits = w->bits,
+                               .field = (const cuzk_fr *)w->field};
 }
 
 cuzk_status r1cs_multiply(const r1cs *r, const witness *w, fr *a, fr *b, pool *p, cuzk_error *err)
@@ -26,34 +67,50 @@ cuzk_status r1cs_multiply(const r1cs *r, const witness *w, fr *a, fr *b, pool *p
     cuzk_status status = witness_fits(r, w, err);
     if (status != CUZK_OK)
         return status;
-    chunk_run c = {.r = r, .w = w, .a = a, .b = b};
-    pool_for_range(p, r->counts.constraints, CHUNK_ROWS, multiply_rows, &c);
-    return CUZK_OK;
+    cuzk_circuit_view c = bare_view(r);
+    cuzk_witness_view v = witness_view(w);
+    return r1cs_multiply_view(&c, &v, a, b, p, err);
 }
 
-static void check_rows(void *ctx, size_t first, size_t end, unsigned worker)
+static int row_holds(const fr *a, const fr *b, const fr *c)
 {
-    chunk_run *c = ctx;
-    (void)worker;
-    for (uint64_t row = first; row < end && row < atomic_load(&c->failed); row++) {
-        row_place at = r1cs_find_row(c->r, row);
-        const r1cs_segment *s = &c->r->segment[at.segment];
-        fr x, y, z;
-        row_value(&x, c->r, s, &s->a, c->w, at.repetition, at.row);
-        row_value(&y, c->r, s, &s->b, c->w, at.repetition, at.row);
-        row_value(&z, c->r, s, &s->c, c->w, at.repetition, at.row);
-        fr_mul(&x, &x, &y);
-        if (fr_eq(&x, &z))
-            continue;
-        uint64_t seen = atomic_load(&c->failed);
-        while (row < seen && !atomic_compare_exchange_weak(&c->failed, &seen, row))
-            ;
-        return;
+    fr x;
+    if (fr_is_zero(a) || fr_is_zero(b))
+        return fr_is_zero(c);
+    if (fr_is_one(b))
+        return fr_eq(a, c);
+    if (fr_is_one(a))
+        return fr_eq(b, c);
+    fr_mul(&x, a, b);
+    return fr_eq(&x, c);
+}
+
+static void check_chunk(void *ctx, size_t task, unsigned worker)
+{
+    run *j = ctx;
+    const spmv_chunk *c = &j->s->chunk[task];
+    const cuzk_segment *seg = &j->s->circuit->segments[c->segment];
+    spmv_worker *w = &j->s->worker[worker];
+    spmv_translate(j->s, w, c);
+    for (uint64_t i = c->repetition; i < c->repetition_end; i++) {
+        uint64_t first = seg->first_row + i * seg->rows + c->first, seen = atomic_load(&j->failed);
+        if (first >= seen)
+            return;
+        for (unsigned m = 0; m < 3; m++)
+            spmv_execute(j->s, w, &w->plan[m], seg, i, w->row_value[m]);
+        for (uint64_t k = 0; k < c->end - c->first; k++) {
+            if (row_holds(&w->row_value[0][k], &w->row_value[1][k], &w->row_value[2][k]))
+                continue;
+            while (first + k < seen && !atomic_compare_exchange_weak(&j->failed, &seen, first + k))
+                ;
+            break;
+        }
     }
 }
 
 cuzk_status r1cs_check(const r1cs *r, const witness *w, pool *p, cuzk_error *err)
 {
+    spmv s;
     cuzk_status status = witness_fits(r, w, err);
     if (status != CUZK_OK)
         return status;
@@ -61,10 +118,17 @@ cuzk_status r1cs_check(const r1cs *r, const witness *w, pool *p, cuzk_error *err
         if (!r->segment[i].c.row)
             return cuzk_error_set(err, CUZK_UNSUPPORTED, "circuit %s was opened without its matrix C",
                                   r->name);
-    chunk_run c = {.r = r, .w = w};
-    atomic_store(&c.failed, UINT64_MAX);
-    pool_for_range(p, r->counts.constraints, CHUNK_ROWS, check_rows, &c);
-    uint64_t row = atomic_load(&c.failed);
+    cuzk_circuit_view c = bare_view(r);
+    cuzk_witness_view v = witness_view(w);
+    status = spmv_init(&s, &c, &v, 3, pool_size(p), err);
+    if (status != CUZK_OK)
+        return status;
+    s.stream = 0; /* the rows are looked at at once */
+    run j = {.s = &s};
+    atomic_store(&j.failed, UINT64_MAX);
+    pool_for(p, s.chunks, check_chunk, &j);
+    spmv_clear(&s);
+    uint64_t row = atomic_load(&j.failed);
     if (row == UINT64_MAX)
         return CUZK_OK;
     char path[300];

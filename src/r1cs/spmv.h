@@ -1,0 +1,100 @@
+/* Products of the compiled matrices with a compact witness.
+ *
+ * Work is cut into chunks of template rows. A chunk is translated once into a plan and then executed for each
+ * of its repetitions. Rows fall into three kinds: table rows   at most two bits and a constant, whatever the
+ * coefficients: one of four values made beforehand copies       one field wire with coefficient 1 sums
+ * everything else. Bits with coefficients +-2^k are gathered into runs (consecutive wires, consecutive
+ *                powers: how packed words look) and added as integers; field wires are added, or multiplied
+ * with one Montgomery reduction for several products.
+ */
+#ifndef R1CS_SPMV_H
+#define R1CS_SPMV_H
+#include "r1cs/r1cs.h"
+
+/* Position of a bit: bit 31 set: relative to the repetition's first wire; else an aux index. */
+#define POS_LOCAL 0x80000000u
+
+typedef struct table_row {
+    uint32_t row, pattern, pos[2];
+} table_row;
+
+typedef struct copy_row {
+    uint32_t row, col;
+} copy_row;
+
+enum { RUN_MINUS = 1, RUN_REVERSED = 2, RUN_ALTERNATE = 4 };
+#define RUN_MAX 32u
+/* Bits pos, pos + 1 ... (ALTERNATE: pos, pos + 2 ...) with coefficients 2^shift, 2^(shift + 1) ...; REVERSED:
+ * the last bit has 2^shift. */
+typedef struct bit_run {
+    uint32_t pos;
+    uint8_t length, shift, flags, unused;
+} bit_run;
+
+typedef enum term_kind { TERM_PLUS, TERM_MINUS, TERM_PRODUCT, TERM_BIT, TERM_IMPORT } term_kind;
+typedef struct field_term {
+    uint32_t col, coef, kind;
+} field_term;
+
+typedef struct sum_row {
+    uint32_t row, constant; /* coefficient of input 0, or NO_CONSTANT */
+    uint32_t runs_end,
+        terms_end; /* where the row's runs and terms end; they begin where the last row's end */
+} sum_row;
+#define NO_CONSTANT UINT32_MAX
+
+/* One matrix of a chunk. */
+typedef struct spmv_plan {
+    table_row *table;
+    copy_row *copy;
+    sum_row *sum;
+    bit_run *run;
+    field_term *term;
+    uint32_t tables, copies, sums, runs, terms;
+} spmv_plan;
+
+#define CHUNK_ROWS 512u
+#define CHUNK_NNZ  8192u
+#define PATTERNS   4096u /* of a worker; a chunk makes at most 3 * CHUNK_ROWS */
+#define NO_POWER   0xffffu
+
+/* What a worker needs; allocated before the work starts. */
+typedef struct spmv_worker {
+    spmv_plan plan[3];
+    fr (*pattern)[4]; /* PATTERNS, values by bit 0 + 2 * bit 1 */
+    uint32_t (*pattern_key)[3];
+    uint32_t *pattern_slot; /* 2 * PATTERNS, index + 1 */
+    uint32_t patterns;
+    fr *row_value[3]; /* for checks: CHUNK_ROWS each */
+} spmv_worker;
+
+typedef struct spmv_chunk {
+    uint32_t segment, first, end; /* template rows */
+    uint32_t reserved;
+    uint64_t repetition, repetition_end;
+} spmv_chunk;
+
+typedef struct spmv {
+    const cuzk_circuit_view *circuit;
+    const cuzk_witness_view *witness;
+    const uint64_t *bits;
+    unsigned matrices; /* 2: A and B; 3: C too */
+    uint16_t *power;   /* of each coefficient: k for 2^k, k | 0x100 for -2^k, else NO_POWER */
+    spmv_chunk *chunk;
+    size_t chunks;
+    spmv_worker *worker;
+    unsigned workers;
+    void *memory; /* all of the workers' arrays */
+    size_t memory_bytes;
+    int stream; /* results go past the cache */
+} spmv;
+
+cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_view *w, unsigned matrices,
+                      unsigned workers, cuzk_error *err) CUZK_MUST_CHECK;
+void spmv_clear(spmv *s);
+/* Translates a chunk into the worker's plans. */
+void spmv_translate(const spmv *s, spmv_worker *w, const spmv_chunk *c);
+/* Executes one plan for one repetition; out is the first row's place. */
+void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *p, const cuzk_segment *seg,
+                  uint64_t repetition, fr *out);
+#endif
