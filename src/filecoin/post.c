@@ -225,3 +225,20 @@ cuzk_status post_public_inputs(fr *out, size_t n, const post_public *pub, uint32
     mem_free(sorted);
     return status;
 }
+
+cuzk_status post_input_public(fr *out, size_t n, const post_input *in, uint32_t partition, cuzk_error *err)
+{
+    post_public pub = {.post = in->post, .sector_count = in->sector_count};
+    memcpy(pub.randomness, in->randomness, 32);
+    post_public_sector *list = mem_calloc(in->sector_count, sizeof *list);
+    if (!list)
+        return mem_error(err, in->sector_count * sizeof *list, "public inputs");
+    for (size_t i = 0; i < in->sector_count; i++) {
+        list[i].sector_id = in->sector[i].sector_id;
+        memcpy(list[i].comm_r, in->sector[i].comm_r, 32);
+    }
+    pub.sectors = list;
+    cuzk_status status = post_public_inputs(out, n, &pub, partition, err);
+    mem_free(list);
+    return status;
+}

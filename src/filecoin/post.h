@@ -61,6 +61,10 @@ size_t post_public_input_count(const circuit_info *ci);
 cuzk_status post_public_inputs(fr *out, size_t n, const post_public *pub, uint32_t partition,
                                cuzk_error *err) CUZK_MUST_CHECK;
 
+/* The same from a parsed input: its sector ids and comm_r are what the chain knows. */
+cuzk_status post_input_public(fr *out, size_t n, const post_input *in, uint32_t partition,
+                              cuzk_error *err) CUZK_MUST_CHECK;
+
 /* ---- circuit (src/filecoin/circuits/) ---- */
 typedef struct post_circuit {
     const circuit_info *info; /* CIRCUIT_WINNING or CIRCUIT_WINDOW */

@@ -6,6 +6,9 @@
 
 static const proof_task_ops *const OPS[] = {
     [CIRCUIT_POREP] = &porep_task_ops,
+    [CIRCUIT_WINNING] = &post_task_ops,
+    [CIRCUIT_WINDOW] = &post_task_ops,
+    [CIRCUIT_UPDATE] = &update_task_ops,
 };
 
 cuzk_status proof_task_parse(proof_task **out, const proof_request *request, const poseidon_set *ps,

@@ -22,5 +22,5 @@ struct proof_task {
     void *data; /* the kind's own */
     size_t bytes;
 };
-extern const proof_task_ops porep_task_ops;
+extern const proof_task_ops porep_task_ops, post_task_ops, update_task_ops;
 #endif

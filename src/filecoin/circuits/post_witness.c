@@ -1,7 +1,6 @@
 /* The witness of PoSt. Nearly all of it is Poseidon states, so eight sectors are written side by side, each
  * by its own cursor, and their hashes go eight at a time. The sectors that fill a partition up are copies of
  * the last one. */
-#include "base/mem.h"
 #include "filecoin/circuits/post_circuit.h"
 #include <assert.h>
 #include <stdatomic.h>
@@ -81,7 +80,8 @@ static void write_task(void *ctx, size_t task, unsigned worker)
 
 static uint64_t word(const witness *w, uint64_t i)
 {
-    return __atomic_load_n(&w->bits[i], __ATOMIC_RELAXED); /* its other bits may be written by others meanwhile */
+    return __atomic_load_n(&w->bits[i],
+                           __ATOMIC_RELAXED); /* its other bits may be written by others meanwhile */
 }
 
 /* n bits from position at on. */
@@ -112,23 +112,6 @@ static void copy_task(void *ctx, size_t task, unsigned worker)
     memcpy(j->w->field + body * j->fields, j->w->field + (j->bodies - 1) * j->fields, j->fields * sizeof(fr));
 }
 
-static cuzk_status write_inputs(witness *w, const post_input *in, uint32_t partition, cuzk_error *err)
-{
-    post_public pub = {.post = in->post, .sector_count = in->sector_count};
-    memcpy(pub.randomness, in->randomness, 32);
-    post_public_sector *list = mem_calloc(in->sector_count, sizeof *list);
-    if (!list)
-        return mem_error(err, in->sector_count * sizeof *list, "public inputs");
-    for (size_t i = 0; i < in->sector_count; i++) {
-        list[i].sector_id = in->sector[i].sector_id;
-        memcpy(list[i].comm_r, in->sector[i].comm_r, 32);
-    }
-    pub.sectors = list;
-    cuzk_status status = post_public_inputs(w->input + 1, w->inputs - 1, &pub, partition, err);
-    mem_free(list);
-    return status;
-}
-
 cuzk_status post_witness(witness *w, const r1cs *r, const post_input *in, uint32_t partition,
                          const poseidon_set *ps, pool *p, const cancel_token *cancel, cuzk_error *err)
 {
@@ -153,7 +136,7 @@ cuzk_status post_witness(witness *w, const r1cs *r, const post_input *in, uint32
     cuzk_status status = witness_init(w, n.inputs, n.aux, n.fields, err);
     if (status != CUZK_OK)
         return status;
-    status = write_inputs(w, in, partition, err);
+    status = post_input_public(w->input + 1, w->inputs - 1, in, partition, err);
     if (status == CUZK_OK) {
         pool_for(p, (j.bodies + GROUP - 1) / GROUP, write_task, &j);
         pool_for(p, bodies - j.bodies, copy_task, &j);
