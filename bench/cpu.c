@@ -1,0 +1,213 @@
+/* cuzk-bench cpu: options, the loop over rows and sizes, and the two forms of output. */
+#include "base/cpu.h"
+#include "base/json_write.h"
+#include "bench.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct options {
+    const char *rows; /* NULL: all */
+    int json;
+    unsigned threads;
+} options;
+
+static const char USAGE[] =
+    "usage: cuzk-bench cpu [--rows NAME[:SIZE],...] [--threads N] [--repeat N] [--quick] [--portable] "
+    "[--json]\n"
+    "  --rows      only these rows, at all their sizes or at one\n"
+    "  --threads   threads of our side (default 1; 0: all); references use one\n"
+    "  --repeat    the best of N runs is reported (default 3)\n"
+    "  --quick     small sizes\n"
+    "  --portable  without vector instructions\n"
+    "  --json      one JSON object\n"
+    "T is the time of blst's G1 sum of 2^18 wide scalars on one thread, measured first.\n";
+
+/* Does the list select the row? *size: the size asked for, or 0. Names are compared up to ',' or ':'. */
+static int selected(const char *list, const char *name, unsigned *size)
+{
+    size_t n = strlen(name);
+    *size = 0;
+    for (const char *p = list; p && *p; p = strchr(p, ','), p = p ? p + 1 : NULL) {
+        if (strncmp(p, name, n) || (p[n] && p[n] != ',' && p[n] != ':'))
+            continue;
+        if (p[n] == ':')
+            *size = (unsigned)strtoul(p + n + 1, NULL, 10);
+        return 1;
+    }
+    return !list;
+}
+
+/* Every name in the list must be a row; NULL, or the first one that is not. */
+static const char *unknown_row(const char *list)
+{
+    for (const char *p = list; p && *p; p = strchr(p, ','), p = p ? p + 1 : NULL) {
+        size_t n = strcspn(p, ",:");
+        int known = 0;
+        for (const bench_row *const *r = BENCH_ROWS; *r; r++)
+            known |= strlen((*r)->name) == n && !strncmp((*r)->name, p, n);
+        if (!known)
+            return p;
+    }
+    return NULL;
+}
+
+static void print_text(const bench_run *r, const bench_figures *f, double unit)
+{
+    printf("%-14s 2^%-3u %10.2f ms  %8.4f T  cpu %10.2f ms", r->row->name, r->size, f->ms, f->ms / unit,
+           f->cpu_ms);
+    if (f->reference_ms > 0)
+        printf("  %s %.2f ms: %.2fx", r->row->reference_name, f->reference_ms, f->reference_ms / f->ms);
+    printf("%s%s\n", *r->note ? "  " : "", r->note);
+    fflush(stdout);
+}
+
+static void print_json(json_out *j, const bench_run *r, const bench_figures *f, double unit)
+{
+    json_begin_object(j, NULL);
+    json_string(j, "row", r->row->name);
+    json_string(j, "what", r->row->what);
+    json_u64(j, "size", r->size);
+    json_double(j, "ms", f->ms, 3);
+    json_double(j, "cpu_ms", f->cpu_ms, 3);
+    json_double(j, "T", f->ms / unit, 5);
+    json_u64(j, "rss_peak_bytes", f->rss_peak);
+    if (f->reference_ms > 0) {
+        json_string(j, "reference", r->row->reference_name);
+        json_double(j, "reference_ms", f->reference_ms, 3);
+        json_double(j, "ratio", f->reference_ms / f->ms, 3);
+    }
+    if (*r->note)
+        json_string(j, "note", r->note);
+    json_end_object(j);
+}
+
+static cuzk_status run_row(bench *b, const bench_row *row, unsigned only, double unit, json_out *j,
+                           cuzk_error *err)
+{
+    const unsigned one[2] = {only, 0}, *sizes = only ? one : b->quick ? row->sizes_quick : row->sizes;
+    cuzk_status st = CUZK_OK;
+    for (; *sizes && !st; sizes++) {
+        bench_run r = {.b = b, .row = row, .size = *sizes};
+        bench_figures f;
+        if (!(st = row->prepare(&r, err)) && !(st = bench_measure(&r, &f, err))) {
+            if (j)
+                print_json(j, &r, &f, unit);
+            else
+                print_text(&r, &f, unit);
+        }
+        row->clear(&r);
+    }
+    return st;
+}
+
+static cuzk_status run_all(bench *b, const options *o, json_out *j, cuzk_error *err)
+{
+    double unit;
+    cuzk_status st = bench_unit(b, &unit, err);
+    if (st)
+        return st;
+    if (j) {
+        json_string(j, "processor", cpu_get()->name);
+        json_bool(j, "ifma", cpu_get()->ifma);
+        json_u64(j, "threads", b->threads);
+        json_bool(j, "quick", b->quick);
+        json_double(j, "T_ms", unit, 3);
+        json_begin_array(j, "rows");
+    } else {
+        printf("%s, %u thread%s, %s; T = %.1f ms%s\n", cpu_get()->name, b->threads, b->threads > 1 ? "s" : "",
+               cpu_get()->ifma ? "AVX-512 IFMA" : "no IFMA", unit, b->quick ? " (estimated)" : "");
+        fflush(stdout);
+    }
+    for (const bench_row *const *row = BENCH_ROWS; *row && !st; row++) {
+        unsigned size;
+        if (selected(o->rows, (*row)->name, &size))
+            st = run_row(b, *row, size, unit, j, err);
+    }
+    if (j)
+        json_end_array(j);
+    return st;
+}
+
+static int number(const char *text, unsigned least, unsigned most, unsigned *out)
+{
+    char *end;
+    unsigned long v = strtoul(text, &end, 10);
+    if (end == text || *end || *text == '-' || v < least || v > most)
+        return -1;
+    *out = (unsigned)v;
+    return 0;
+}
+
+int bench_cpu_main(int argc, char **argv)
+{
+    enum { ROWS = 1, THREADS, REPEAT, QUICK, PORTABLE, JSON, HELP };
+    static const struct option LONG[] = {
+        {"rows", 1, NULL, ROWS},         {"threads", 1, NULL, THREADS},
+        {"repeat", 1, NULL, REPEAT},     {"quick", 0, NULL, QUICK},
+        {"portable", 0, NULL, PORTABLE}, {"json", 0, NULL, JSON},
+        {"help", 0, NULL, HELP},         {NULL, 0, NULL, 0},
+    };
+    options o = {.threads = 1};
+    bench b = {.repeat = 3};
+    cuzk_error err = {CUZK_OK, ""};
+    json_out j;
+    for (int c; (c = getopt_long(argc, argv, "", LONG, NULL)) != -1;) {
+        int bad = 0;
+        switch (c) {
+        case ROWS:
+            o.rows = optarg;
+            break;
+        case THREADS:
+            bad = number(optarg, 0, 1024, &o.threads);
+            break;
+        case REPEAT:
+            bad = number(optarg, 1, 1000, &b.repeat);
+            break;
+        case QUICK:
+            b.quick = 1;
+            break;
+        case PORTABLE:
+            cpu_force_portable(1);
+            break;
+        case JSON:
+            o.json = 1;
+            break;
+        case HELP:
+            fputs(USAGE, stdout);
+            return 0;
+        default:
+            bad = -1;
+        }
+        if (bad) {
+            fputs(USAGE, stderr);
+            return 2;
+        }
+    }
+    if (optind < argc || unknown_row(o.rows)) {
+        fprintf(stderr, "cuzk-bench: %s is not a row; rows are:\n",
+                optind < argc ? argv[optind] : unknown_row(o.rows));
+        for (const bench_row *const *r = BENCH_ROWS; *r; r++)
+            fprintf(stderr, "  %-14s %s\n", (*r)->name, (*r)->what);
+        return 2;
+    }
+    cuzk_status st = pool_create(&b.pool, o.threads, &err);
+    b.threads = pool_size(b.pool);
+    if (o.json) {
+        json_init(&j);
+        json_begin_object(&j, NULL);
+    }
+    if (!st)
+        st = run_all(&b, &o, o.json ? &j : NULL, &err);
+    if (o.json) {
+        json_end_object(&j);
+        if (!st && j.text)
+            puts(j.text);
+        json_clear(&j);
+    }
+    bench_clear(&b);
+    pool_destroy(b.pool);
+    if (st)
+        fprintf(stderr, "cuzk-bench: %s\n", err.message);
+    return st ? 3 : 0;
+}
