@@ -1,7 +1,7 @@
 /* PoRep: the rows of the small circuits and the witnesses of all small C1 documents against golden digests;
  * tampered and malformed documents. The 32 GiB circuit is in tests/golden. */
 #include "base/clock.h"
-#include "base/encode.h"
+#include "base/mem.h"
 #include "filecoin/porep.h"
 #include "support/golden.h"
 #include <setjmp.h>
@@ -289,13 +289,37 @@ static void refusals(void **state)
     porep_c1_free(c1);
 }
 
+/* Every allocation of porep_witness may fail. */
+static void without_memory(void **state)
+{
+    (void)state;
+    porep_c1 *c1 = open_c1("porep-2k-v1_1-1");
+    uint64_t failed = 0;
+    for (uint64_t n = 1;; n++) {
+        witness w;
+        cuzk_error err = {0};
+        mem_fault_set(n, 1);
+        cuzk_status st = porep_witness(&w, fix.porep_2k, c1, 0, fix.ps, NULL, NULL, &err);
+        mem_fault_set(0, 0);
+        if (st == CUZK_OK) {
+            witness_clear(&w);
+            break;
+        }
+        assert_int_equal(st, CUZK_OUT_OF_MEMORY);
+        assert_null(w.bits);
+        failed++;
+    }
+    assert_in_range(failed, 1, 8);
+    porep_c1_free(c1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structure_2k),       cmocka_unit_test(structure_8m_and_512m),
         cmocka_unit_test(other_sizes),        cmocka_unit_test(witnesses_2k),
         cmocka_unit_test(witness_8m),         cmocka_unit_test(refusals),
-        cmocka_unit_test(tampered_documents),
+        cmocka_unit_test(tampered_documents), cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
