@@ -17,4 +17,12 @@ cuzk_status msm_g2_subset_portable(g2 *out, const g2_affine *bases, const uint64
 unsigned msm_window(size_t n);
 /* CUZK_OK, or the status of a token that asks to stop, with its sentence. */
 cuzk_status msm_stopped(const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
+                        const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
+                        const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,
+                               const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g2_subset_ifma(g2 *out, const g2_affine *bases, const uint64_t *bits, size_t n, pool *p,
+                               const cancel_token *cancel, cuzk_error *err);
 #endif

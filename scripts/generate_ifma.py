@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Writes src/field/ifma_constants.h: the constants of the 52-bit vector fields (src/field/fp52.h, fr52.h).
+
+  scripts/generate_ifma.py            print to standard output
+  scripts/generate_ifma.py --check    compare with the file in the tree; exit 1 where they differ
+"""
+import os
+import sys
+
+P = 0x1A0111EA397FE69A4B1BA7B6434BACD764774B84F38512BF6730D2A0F6B0F6241EABFFFEB153FFFFB9FEFFFFFFFFAAAB
+R = 0x73EDA753299D7D483339D80809A1D80553BDA402FFFE5BFEFFFFFFFF00000001
+W = 52
+PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "field", "ifma_constants.h")
+
+
+def limbs(x, n):
+    """n limbs of 52 bits; the last one takes what is left."""
+    return [(x >> (W * i)) & ((1 << W) - 1) for i in range(n - 1)] + [x >> (W * (n - 1))]
+
+
+def words(x, n):
+    return [(x >> (64 * i)) & (2**64 - 1) for i in range(n)]
+
+
+def table(out, name, comment, values):
+    out.append("/* %s */" % comment)
+    out.append("static const uint64_t %s[%d] __attribute__((aligned(64), unused)) = {" % (name, len(values)))
+    for i in range(0, len(values), 4):
+        out.append("    " + ", ".join("0x%x" % v for v in values[i : i + 4]) + ",")
+    out.append("};")
+
+
+def scalar(out, name, comment, value):
+    out.append("/* %s */" % comment)
+    out.append("#define %s UINT64_C(0x%x)" % (name, value))
+
+
+def fp(out):
+    table(out, "FP52_P", "p", limbs(P, 8))
+    table(out, "FP52_P_WORDS", "p in words of 64 bits", words(P, 6))
+    scalar(out, "FP52_N0", "-1 / p mod 2^52", -pow(P, -1, 1 << W) % (1 << W))
+    fold = [v for i in range(7) for v in limbs(pow(2, -W * (7 - i), P), 8)]
+    table(out, "FP52_FOLD", "row i: 2^(-52 (7 - i)) mod p, what limb i of a product weighs at limb 7", fold)
+    table(out, "FP52_MULTIPLES", "row k: k p, for k < 10", [v for k in range(10) for v in limbs(k * P, 8)])
+    table(out, "FP52_ONE", "2^416 mod p", limbs(pow(2, 416, P), 8))
+    table(out, "FP52_INVERSE", "2^480 mod p: makes the Montgomery inverse of blst one of radix 2^416",
+          limbs(pow(2, 480, P), 8))
+    table(out, "FP52_FROM_BLST", "2^448 mod p: from radix 2^384 to 2^416", limbs(pow(2, 448, P), 8))
+    table(out, "FP52_TO_BLST", "2^352 mod p: blst_fp_mul by it goes from radix 2^416 to 2^384",
+          words(pow(2, 352, P), 6))
+    table(out, "FP52_X_OUT", "2^372 mod p: blst_fp_mul by it divides by 2^12", words(pow(2, 372, P), 6))
+    table(out, "FP52_Y_OUT", "2^382 mod p: blst_fp_mul by it divides by 2^2", words(pow(2, 382, P), 6))
+    # Sums of coordinates: see the bounds in src/msm/lanes_ifma.h.
+    for name, k in (("X_SOURCE", 4096), ("X_HALF", 2048), ("X_BOUND", 4109), ("X_ADD", 4119), ("X_SUB", 4108),
+                    ("Y_NEG", 5), ("Y_ADD", 11), ("Y_SUB", 10), ("4P", 4), ("8P", 8)):
+        table(out, "FP52_" + name, "%d p" % k, limbs(k * P, 8))
+
+
+def fr(out):
+    table(out, "FR52_R", "r", limbs(R, 5))
+    table(out, "FR52_NEG_R", "2^260 - r", limbs(2**260 - R, 5))
+    table(out, "FR52_MULTIPLES", "limb i of k r at 16 i + k, for k < 16",
+          [limbs(k * R, 5)[i] for i in range(5) for k in range(16)])
+    scalar(out, "FR52_TOP", "floor(2^52 / (top limb of r + 1)): a quotient by r from the top limb",
+           (1 << W) // ((R >> 208) + 1))
+    table(out, "FR52_ONE", "2^260 mod r", limbs(pow(2, 260, R), 5))
+
+
+def text():
+    out = ["/* Written by scripts/generate_ifma.py; do not edit. Numbers in limbs of 52 bits, the lowest first. */",
+           "#ifndef FIELD_IFMA_CONSTANTS_H", "#define FIELD_IFMA_CONSTANTS_H", "#include <stdint.h>", ""]
+    fp(out)
+    out.append("")
+    fr(out)
+    out.append("#endif")
+    return "\n".join(out) + "\n"
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        with open(PATH) as f:
+            if f.read() != text():
+                sys.exit("src/field/ifma_constants.h differs from what scripts/generate_ifma.py writes")
+    else:
+        sys.stdout.write(text())
+
+
+main()

@@ -1,0 +1,222 @@
+/* Fp, eight elements at once, with the 52-bit multiply-add of AVX-512 IFMA. Only for files named *_ifma.c.
+ *
+ * Element i of a vector lies in lane i; l[j] holds limb j, of weight 2^(52 j), of all eight. Montgomery radix
+ * R = 2^416. Since R / p > 2^35, a product is below 8 p for any inputs below 2^395: sums need no reduction, only a
+ * bound. Limbs come in three states:
+ *   strict: 0 <= limb < 2^52;
+ *   loose:  the carry of each limb has been added to the next and is still in the limb above bit 51. Good as a
+ *           factor only, since the multiplier reads 52 bits; not for sums;
+ *   open:   any signed limbs whose sum is the value; made strict or loose by a carry. The value must be >= 0. */
+#ifndef FIELD_FP52_H
+#define FIELD_FP52_H
+#include "field/field.h"
+#include "field/ifma_constants.h"
+#include <immintrin.h>
+
+typedef __m512i v8;
+typedef struct fp52 {
+    v8 l[8];
+} fp52;
+
+#define FP52_INLINE static inline __attribute__((always_inline))
+#define FP52_UNROLL _Pragma("GCC unroll 16")
+
+FP52_INLINE v8 v8_set1(uint64_t x)
+{
+    return _mm512_set1_epi64((long long)x);
+}
+FP52_INLINE v8 v8_mask52(v8 a)
+{
+    return _mm512_and_si512(a, v8_set1(((uint64_t)1 << 52) - 1));
+}
+#define V8_ADD       _mm512_add_epi64
+#define V8_SUB       _mm512_sub_epi64
+#define V8_LO        _mm512_madd52lo_epu64
+#define V8_HI        _mm512_madd52hi_epu64
+#define V8_SRL(x, n) _mm512_srli_epi64(x, n)
+#define V8_SRA(x, n) _mm512_srai_epi64(x, n)
+
+FP52_INLINE void fp52_set1(fp52 *r, const uint64_t limb[8])
+{
+    FP52_UNROLL for (int i = 0; i < 8; i++) r->l[i] = v8_set1(limb[i]);
+}
+
+/* Open to strict. */
+FP52_INLINE void fp52_carry(fp52 *r)
+{
+    FP52_UNROLL for (int i = 0; i < 7; i++)
+    {
+        v8 c = V8_SRA(r->l[i], 52);
+        r->l[i] = v8_mask52(r->l[i]);
+        r->l[i + 1] = V8_ADD(r->l[i + 1], c);
+    }
+}
+
+/* Open to loose. */
+FP52_INLINE void fp52_carry_loose(fp52 *r)
+{
+    FP52_UNROLL for (int i = 0; i < 7; i++) r->l[i + 1] = V8_ADD(r->l[i + 1], V8_SRA(r->l[i], 52));
+}
+
+/* The columns of a product: low[i] and high[i] both weigh 2^(52 i). They are summed apart: every accumulator is then
+ * touched once per row of multiply-adds, so that no chain is longer than the multiplier is busy. */
+typedef struct fp52_wide {
+    v8 low[16], high[16];
+} fp52_wide;
+
+FP52_INLINE void fp52_wide_mul(fp52_wide *t, const fp52 *a, const fp52 *b)
+{
+    FP52_UNROLL for (int i = 0; i < 16; i++) t->low[i] = t->high[i] = _mm512_setzero_si512();
+    FP52_UNROLL for (int i = 0; i < 8; i++)
+    {
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[j], b->l[i]);
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->high[i + j + 1] = V8_HI(t->high[i + j + 1], a->l[j], b->l[i]);
+    }
+}
+
+FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
+{
+    FP52_UNROLL for (int i = 0; i < 16; i++) t->low[i] = t->high[i] = _mm512_setzero_si512();
+    FP52_UNROLL for (int i = 0; i < 7; i++)
+    {
+        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[i], a->l[j]);
+        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->high[i + j + 1] = V8_HI(t->high[i + j + 1], a->l[i], a->l[j]);
+    }
+    FP52_UNROLL for (int i = 1; i < 15; i++)
+    {
+        t->low[i] = V8_ADD(t->low[i], t->low[i]);
+        t->high[i] = V8_ADD(t->high[i], t->high[i]);
+    }
+    FP52_UNROLL for (int i = 0; i < 8; i++)
+    {
+        t->low[2 * i] = V8_LO(t->low[2 * i], a->l[i], a->l[i]);
+        t->high[2 * i + 1] = V8_HI(t->high[2 * i + 1], a->l[i], a->l[i]);
+    }
+}
+
+/* r = t / R, open, below 7 p + p + t / R: the seven low limbs are replaced at once by their residues at limb 7, without
+ * a chain from one to the next; one Montgomery step removes limb 7. Columns may be signed if t >= 0; for t < 0 the
+ * result lies above t / R and may be negative. */
+FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t)
+{
+    v8 digit[7], x, m;
+    digit[0] = V8_ADD(t->low[0], t->high[0]);
+    FP52_UNROLL for (int i = 1; i < 7; i++)
+        digit[i] = V8_ADD(V8_ADD(t->low[i], t->high[i]), V8_SRA(digit[i - 1], 52));
+    t->high[7] = V8_ADD(t->high[7], V8_SRA(digit[6], 52));
+    FP52_UNROLL for (int i = 0; i < 7; i++)
+    {
+        FP52_UNROLL for (int j = 0; j < 8; j++)
+            t->low[7 + j] = V8_LO(t->low[7 + j], digit[i], v8_set1(FP52_FOLD[8 * i + j]));
+        FP52_UNROLL for (int j = 0; j < 8; j++)
+            t->high[8 + j] = V8_HI(t->high[8 + j], digit[i], v8_set1(FP52_FOLD[8 * i + j]));
+    }
+    x = V8_ADD(t->low[7], t->high[7]);
+    m = V8_LO(_mm512_setzero_si512(), x, v8_set1(FP52_N0));
+    FP52_UNROLL for (int j = 1; j < 8; j++) t->low[7 + j] = V8_LO(t->low[7 + j], m, v8_set1(FP52_P[j]));
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[8 + j] = V8_HI(t->high[8 + j], m, v8_set1(FP52_P[j]));
+    x = V8_LO(x, m, v8_set1(FP52_P[0]));
+    FP52_UNROLL for (int j = 0; j < 8; j++) r->l[j] = V8_ADD(t->low[8 + j], t->high[8 + j]);
+    r->l[0] = V8_ADD(r->l[0], V8_SRA(x, 52));
+}
+
+/* Factors strict or loose, below 2^395. Results open. */
+FP52_INLINE void fp52_mul_open(fp52 *r, const fp52 *a, const fp52 *b)
+{
+    fp52_wide t;
+    fp52_wide_mul(&t, a, b);
+    fp52_reduce(r, &t);
+}
+FP52_INLINE void fp52_sqr_open(fp52 *r, const fp52 *a)
+{
+    fp52_wide t;
+    fp52_wide_sqr(&t, a);
+    fp52_reduce(r, &t);
+}
+
+/* Lanes whose value, strict and below 10 p, is 0 mod p. */
+static inline __mmask8 fp52_zero_mask(const fp52 *a)
+{
+    __mmask8 zero = 0;
+    for (int k = 0; k < 10; k++) {
+        __mmask8 m = 0xff;
+        for (int i = 0; i < 8; i++)
+            m &= _mm512_cmpeq_epi64_mask(a->l[i], v8_set1(FP52_MULTIPLES[8 * k + i]));
+        zero |= m;
+    }
+    return zero;
+}
+
+/* Eight rows of eight words and back: r[i] lane j <-> r[j] lane i. */
+FP52_INLINE void v8_transpose(v8 r[8])
+{
+    v8 a0 = _mm512_unpacklo_epi64(r[0], r[1]), a1 = _mm512_unpackhi_epi64(r[0], r[1]);
+    v8 a2 = _mm512_unpacklo_epi64(r[2], r[3]), a3 = _mm512_unpackhi_epi64(r[2], r[3]);
+    v8 a4 = _mm512_unpacklo_epi64(r[4], r[5]), a5 = _mm512_unpackhi_epi64(r[4], r[5]);
+    v8 a6 = _mm512_unpacklo_epi64(r[6], r[7]), a7 = _mm512_unpackhi_epi64(r[6], r[7]);
+    v8 b0 = _mm512_shuffle_i64x2(a0, a2, 0x88), b1 = _mm512_shuffle_i64x2(a0, a2, 0xdd);
+    v8 b2 = _mm512_shuffle_i64x2(a4, a6, 0x88), b3 = _mm512_shuffle_i64x2(a4, a6, 0xdd);
+    v8 c0 = _mm512_shuffle_i64x2(a1, a3, 0x88), c1 = _mm512_shuffle_i64x2(a1, a3, 0xdd);
+    v8 c2 = _mm512_shuffle_i64x2(a5, a7, 0x88), c3 = _mm512_shuffle_i64x2(a5, a7, 0xdd);
+    r[0] = _mm512_shuffle_i64x2(b0, b2, 0x88), r[4] = _mm512_shuffle_i64x2(b0, b2, 0xdd);
+    r[2] = _mm512_shuffle_i64x2(b1, b3, 0x88), r[6] = _mm512_shuffle_i64x2(b1, b3, 0xdd);
+    r[1] = _mm512_shuffle_i64x2(c0, c2, 0x88), r[5] = _mm512_shuffle_i64x2(c0, c2, 0xdd);
+    r[3] = _mm512_shuffle_i64x2(c1, c3, 0x88), r[7] = _mm512_shuffle_i64x2(c1, c3, 0xdd);
+}
+
+/* One element of blst, 48 bytes, times 2^SHIFT (12 or 2) as eight strict limbs. */
+FP52_INLINE v8 fp52_slice(const fp *a, int shift)
+{
+    static const uint8_t pick12[64] __attribute__((aligned(64))) = {
+        63, 63, 0,  1,  2,  3,  4,  5,  5,  6,  7,  8,  9,  10, 11, 12, 11, 12, 13, 14, 15, 16,
+        17, 18, 18, 19, 20, 21, 22, 23, 24, 25, 24, 25, 26, 27, 28, 29, 30, 31, 31, 32, 33, 34,
+        35, 36, 37, 38, 37, 38, 39, 40, 41, 42, 43, 44, 44, 45, 46, 47, 63, 63, 63, 63};
+    static const uint8_t pick2[64] __attribute__((aligned(64))) = {
+        63, 0,  1,  2,  3,  4,  5,  6,  6,  7,  8,  9,  10, 11, 12, 13, 12, 13, 14, 15, 16, 17,
+        18, 19, 19, 20, 21, 22, 23, 24, 25, 26, 25, 26, 27, 28, 29, 30, 31, 32, 32, 33, 34, 35,
+        36, 37, 38, 39, 38, 39, 40, 41, 42, 43, 44, 45, 45, 46, 47, 63, 63, 63, 63, 63};
+    v8 x = _mm512_maskz_loadu_epi64(0x3f, a);
+    x = _mm512_permutexvar_epi8(_mm512_load_si512(shift == 12 ? pick12 : pick2), x);
+    x = _mm512_srlv_epi64(x, shift == 12 ? _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4)
+                                         : _mm512_set_epi64(2, 6, 2, 6, 2, 6, 2, 6));
+    return v8_mask52(x);
+}
+
+/* The canonical words of a strict value below 2^416. */
+static inline void fp52_canonical(fp *r, const uint64_t limb[8])
+{
+    uint64_t w[7] = {0};
+    for (int i = 0; i < 8; i++) {
+        int bit = 52 * i;
+        unsigned __int128 x = (unsigned __int128)limb[i] << bit % 64, s = (unsigned __int128)w[bit / 64] + (uint64_t)x;
+        w[bit / 64] = (uint64_t)s;
+        w[bit / 64 + 1] += (uint64_t)(x >> 64) + (uint64_t)(s >> 64);
+    }
+    /* 2^416 < p 2^36 */
+    for (int k = 35; k >= 0; k--) {
+        uint64_t d[7];
+        unsigned __int128 borrow = 0;
+        for (int i = 0; i < 7; i++) {
+            uint64_t pi = i < 6 ? FP52_P_WORDS[i] : 0, below = i ? FP52_P_WORDS[i - 1] : 0;
+            uint64_t shifted = k ? pi << k | below >> (64 - k) : pi;
+            unsigned __int128 s = (unsigned __int128)w[i] - shifted - borrow;
+            d[i] = (uint64_t)s;
+            borrow = s >> 64 & 1;
+        }
+        if (!borrow)
+            memcpy(w, d, sizeof w);
+    }
+    memcpy(r->l, w, sizeof r->l);
+}
+
+static inline void fp52_limbs(uint64_t limb[8], const fp *a)
+{
+    for (int i = 0; i < 8; i++) {
+        int bit = 52 * i;
+        unsigned __int128 x = a->l[bit / 64];
+        if (bit / 64 < 5)
+            x |= (unsigned __int128)a->l[bit / 64 + 1] << 64;
+        limb[i] = (uint64_t)(x >> bit % 64) & (((uint64_t)1 << 52) - 1);
+    }
+}
+#endif

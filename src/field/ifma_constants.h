@@ -1,0 +1,179 @@
+/* Written by scripts/generate_ifma.py; do not edit. Numbers in limbs of 52 bits, the lowest first. */
+#ifndef FIELD_IFMA_CONSTANTS_H
+#define FIELD_IFMA_CONSTANTS_H
+#include <stdint.h>
+
+/* p */
+static const uint64_t FP52_P[8] __attribute__((aligned(64), unused)) = {
+    0xeffffffffaaab, 0xfeb153ffffb9f, 0x6b0f6241eabff, 0x12bf6730d2a0f,
+    0x764774b84f385, 0x1ba7b6434bacd, 0x1ea397fe69a4b, 0x1a011,
+};
+/* p in words of 64 bits */
+static const uint64_t FP52_P_WORDS[6] __attribute__((aligned(64), unused)) = {
+    0xb9feffffffffaaab, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f624, 0x64774b84f38512bf,
+    0x4b1ba7b6434bacd7, 0x1a0111ea397fe69a,
+};
+/* -1 / p mod 2^52 */
+#define FP52_N0 UINT64_C(0x3fffcfffcfffd)
+/* row i: 2^(-52 (7 - i)) mod p, what limb i of a product weighs at limb 7 */
+static const uint64_t FP52_FOLD[56] __attribute__((aligned(64), unused)) = {
+    0x980b8d05306fe, 0xdf6bcad588b49, 0x8bda1008b566c, 0x496a7b8706d11,
+    0xd49eb4fa32046, 0x4e5f5d1328fd9, 0xf6c3db4460a40, 0x1ab6,
+    0x1e154a323ce88, 0xd61b2cc0c1cbf, 0x932cac668dbfc, 0x8e53d0ac8c838,
+    0x65eb99aaea739, 0x8eaff4f1222a1, 0x5825fb3142701, 0x12311,
+    0x6943cdf9a2659, 0x7c3c74aaf22e9, 0x9048df1e16e1c, 0x83e1e4dadac49,
+    0xfd41fff5915dd, 0x71e8b255b3c49, 0xb794823a43631, 0xd2aa,
+    0xe3ab5ec367b1a, 0x7c3892beb8538, 0xf7dcb064e43e0, 0x97151e93d48f0,
+    0xc1a5e870900dc, 0x4aa4512784dfb, 0x4f91407fd7be8, 0x1646a,
+    0xd3e1080085afc, 0x7888869fbc7a3, 0xebf4b49b83077, 0x5f1a16fcfbcef,
+    0x5bbade978d8d8, 0x27a3a63d14d97, 0xa794aa1b82d11, 0xe718,
+    0x121b460e631b7, 0x835ef255e8f2f, 0x49d7621ca5f48, 0x496dd31acc2eb,
+    0xa5cb88ded3e82, 0x9b6e94a51782f, 0xc5ca9a937da06, 0xeeab,
+    0x4be07d2027cb, 0xd7786e39002d4, 0xf51047083c4dd, 0x96079a7670223,
+    0x4ca513044b79, 0x6615d3780ea11, 0xf9a5623d6a279, 0x6803,
+};
+/* row k: k p, for k < 10 */
+static const uint64_t FP52_MULTIPLES[80] __attribute__((aligned(64), unused)) = {
+    0x0, 0x0, 0x0, 0x0,
+    0x0, 0x0, 0x0, 0x0,
+    0xeffffffffaaab, 0xfeb153ffffb9f, 0x6b0f6241eabff, 0x12bf6730d2a0f,
+    0x764774b84f385, 0x1ba7b6434bacd, 0x1ea397fe69a4b, 0x1a011,
+    0xdffffffff5556, 0xfd62a7ffff73f, 0xd61ec483d57ff, 0x257ece61a541e,
+    0xec8ee9709e70a, 0x374f6c869759a, 0x3d472ffcd3496, 0x34022,
+    0xcffffffff0001, 0xfc13fbffff2df, 0x412e26c5c03ff, 0x383e359277e2e,
+    0x62d65e28eda8f, 0x52f722c9e3068, 0x5beac7fb3cee1, 0x4e033,
+    0xbfffffffeaaac, 0xfac54ffffee7f, 0xac3d8907aafff, 0x4afd9cc34a83d,
+    0xd91dd2e13ce14, 0x6e9ed90d2eb35, 0x7a8e5ff9a692c, 0x68044,
+    0xafffffffe5557, 0xf976a3fffea1f, 0x174ceb4995bff, 0x5dbd03f41d24d,
+    0x4f6547998c199, 0x8a468f507a603, 0x9931f7f810377, 0x82055,
+    0x9fffffffe0002, 0xf827f7fffe5bf, 0x825c4d8b807ff, 0x707c6b24efc5c,
+    0xc5acbc51db51e, 0xa5ee4593c60d0, 0xb7d58ff679dc2, 0x9c066,
+    0x8fffffffdaaad, 0xf6d94bfffe15f, 0xed6bafcd6b3ff, 0x833bd255c266b,
+    0x3bf4310a2a8a3, 0xc195fbd711b9e, 0xd67927f4e380d, 0xb6077,
+    0x7fffffffd5558, 0xf58a9ffffdcff, 0x587b120f55fff, 0x95fb39869507b,
+    0xb23ba5c279c28, 0xdd3db21a5d66b, 0xf51cbff34d258, 0xd0088,
+    0x6fffffffd0003, 0xf43bf3fffd89f, 0xc38a745140bff, 0xa8baa0b767a8a,
+    0x28831a7ac8fad, 0xf8e5685da9139, 0x13c057f1b6ca3, 0xea09a,
+};
+/* 2^416 mod p */
+static const uint64_t FP52_ONE[8] __attribute__((aligned(64), unused)) = {
+    0x6480ea8e9b9af, 0x65766c8fe444f, 0x8b540fea96f7d, 0x3b2ee82efd422,
+    0xa6723e5f0ade5, 0xff6eb6fdd4230, 0xe06ef23c24a25, 0x14c8e,
+};
+/* 2^480 mod p: makes the Montgomery inverse of blst one of radix 2^416 */
+static const uint64_t FP52_INVERSE[8] __attribute__((aligned(64), unused)) = {
+    0x6a0c0a653f6fc, 0xdf21bc8d58e0c, 0x63665a0c7a249, 0xf6cc74d9c6d43,
+    0xb33c525492b6b, 0xc5935a887f8c8, 0x487a48f1eb623, 0x1447c,
+};
+/* 2^448 mod p: from radix 2^384 to 2^416 */
+static const uint64_t FP52_FROM_BLST[8] __attribute__((aligned(64), unused)) = {
+    0x7fde37dba9366, 0x4e27525bc342b, 0x1f5b1e9778489, 0xb872b2b91b9dc,
+    0xb206f497dfcaf, 0x4137cc89a9b0b, 0xd9d20d7e39959, 0x411c,
+};
+/* 2^352 mod p: blst_fp_mul by it goes from radix 2^416 to 2^384 */
+static const uint64_t FP52_TO_BLST[6] __attribute__((aligned(64), unused)) = {
+    0x0, 0x0, 0x0, 0x0,
+    0x0, 0x100000000,
+};
+/* 2^372 mod p: blst_fp_mul by it divides by 2^12 */
+static const uint64_t FP52_X_OUT[6] __attribute__((aligned(64), unused)) = {
+    0x0, 0x0, 0x0, 0x0,
+    0x0, 0x10000000000000,
+};
+/* 2^382 mod p: blst_fp_mul by it divides by 2^2 */
+static const uint64_t FP52_Y_OUT[6] __attribute__((aligned(64), unused)) = {
+    0x8c0200000000aaaa, 0xc2a800029d580000, 0x319e5abe129e13b7, 0x371168f618f5da81,
+    0x69c8b0937968a651, 0xbfddc2b8d0032cb,
+};
+/* 4096 p */
+static const uint64_t FP52_X_SOURCE[8] __attribute__((aligned(64), unused)) = {
+    0xffffffaaab000, 0x153ffffb9feff, 0xf6241eabfffeb, 0xf6730d2a0f6b0,
+    0x774b84f38512b, 0x7b6434bacd764, 0x397fe69a4b1ba, 0x1a0111ea,
+};
+/* 2048 p */
+static const uint64_t FP52_X_HALF[8] __attribute__((aligned(64), unused)) = {
+    0xffffffd555800, 0x8a9ffffdcff7f, 0x7b120f55ffff5, 0xfb39869507b58,
+    0x3ba5c279c2895, 0x3db21a5d66bb2, 0x1cbff34d258dd, 0xd0088f5,
+};
+/* 4109 p */
+static const uint64_t FP52_X_BOUND[8] __attribute__((aligned(64), unused)) = {
+    0x2fffffaa65aaf, 0x44143fb9c61f, 0x65ec1c04ebbeb, 0xea2b4aa4c1979,
+    0x78ec724f8aeed, 0xe2e87625a53d3, 0xc7ce9e85a878a, 0x1a1632c8,
+};
+/* 4119 p */
+static const uint64_t FP52_X_ADD[8] __attribute__((aligned(64), unused)) = {
+    0x8fffffaa3055d, 0xf72e8bfb99a5e, 0x9485f298173ea, 0xa5a5528cfbe13,
+    0x17b70182a3220, 0xf77594c699fda, 0xfa328e75c8e79, 0x1a267373,
+};
+/* 4108 p */
+static const uint64_t FP52_X_SUB[8] __attribute__((aligned(64), unused)) = {
+    0x3fffffaa6b004, 0x58feffb9ca7f, 0xfadcb9c300feb, 0xd76be373eef69,
+    0x2a4fd973bb68, 0xc740bfe259906, 0xa92b06873ed3f, 0x1a1492b7,
+};
+/* 5 p */
+static const uint64_t FP52_Y_NEG[8] __attribute__((aligned(64), unused)) = {
+    0xafffffffe5557, 0xf976a3fffea1f, 0x174ceb4995bff, 0x5dbd03f41d24d,
+    0x4f6547998c199, 0x8a468f507a603, 0x9931f7f810377, 0x82055,
+};
+/* 11 p */
+static const uint64_t FP52_Y_ADD[8] __attribute__((aligned(64), unused)) = {
+    0x4fffffffc5559, 0xf19e9bfffcfdf, 0x99a938d5163ff, 0xce396f190cea9,
+    0x151203eb676b7, 0x3034d4e4406d4, 0x510787ee8a13a, 0x11e0bc,
+};
+/* 10 p */
+static const uint64_t FP52_Y_SUB[8] __attribute__((aligned(64), unused)) = {
+    0x5fffffffcaaae, 0xf2ed47fffd43f, 0x2e99d6932b7ff, 0xbb7a07e83a49a,
+    0x9eca8f3318332, 0x148d1ea0f4c06, 0x3263eff0206ef, 0x1040ab,
+};
+/* 4 p */
+static const uint64_t FP52_4P[8] __attribute__((aligned(64), unused)) = {
+    0xbfffffffeaaac, 0xfac54ffffee7f, 0xac3d8907aafff, 0x4afd9cc34a83d,
+    0xd91dd2e13ce14, 0x6e9ed90d2eb35, 0x7a8e5ff9a692c, 0x68044,
+};
+/* 8 p */
+static const uint64_t FP52_8P[8] __attribute__((aligned(64), unused)) = {
+    0x7fffffffd5558, 0xf58a9ffffdcff, 0x587b120f55fff, 0x95fb39869507b,
+    0xb23ba5c279c28, 0xdd3db21a5d66b, 0xf51cbff34d258, 0xd0088,
+};
+
+/* r */
+static const uint64_t FR52_R[5] __attribute__((aligned(64), unused)) = {
+    0xfffff00000001, 0x2fffe5bfefff, 0x9a1d80553bda4, 0x7d483339d8080,
+    0x73eda753299d,
+};
+/* 2^260 - r */
+static const uint64_t FR52_NEG_R[5] __attribute__((aligned(64), unused)) = {
+    0xffffffff, 0xfd0001a401000, 0x65e27faac425b, 0x82b7ccc627f7f,
+    0xf8c1258acd662,
+};
+/* limb i of k r at 16 i + k, for k < 16 */
+static const uint64_t FR52_MULTIPLES[80] __attribute__((aligned(64), unused)) = {
+    0x0, 0xfffff00000001, 0xffffe00000002, 0xffffd00000003,
+    0xffffc00000004, 0xffffb00000005, 0xffffa00000006, 0xffff900000007,
+    0xffff800000008, 0xffff700000009, 0xffff60000000a, 0xffff50000000b,
+    0xffff40000000c, 0xffff30000000d, 0xffff20000000e, 0xffff10000000f,
+    0x0, 0x2fffe5bfefff, 0x5fffcb7fdfff, 0x8fffb13fcfff,
+    0xbfff96ffbfff, 0xefff7cbfafff, 0x11fff627f9fff, 0x14fff483f8fff,
+    0x17fff2dff7fff, 0x1afff13bf6fff, 0x1dffef97f5fff, 0x20ffedf3f4fff,
+    0x23ffec4ff3fff, 0x26ffeaabf2fff, 0x29ffe907f1fff, 0x2cffe763f0fff,
+    0x0, 0x9a1d80553bda4, 0x343b00aa77b48, 0xce5880ffb38ec,
+    0x68760154ef690, 0x29381aa2b434, 0x9cb101ff671d8, 0x36ce8254a2f7c,
+    0xd0ec02a9ded20, 0x6b0982ff1aac4, 0x527035456868, 0x9f4483a99260c,
+    0x396203fece3b0, 0xd37f84540a154, 0x6d9d04a945ef8, 0x7ba84fe81c9c,
+    0x0, 0x7d483339d8080, 0xfa906673b0101, 0x77d899ad88181,
+    0xf520cce760202, 0x7269002138283, 0xefb1335b10303, 0x6cf96694e8384,
+    0xea4199cec0404, 0x6789cd0898485, 0xe4d2004270506, 0x621a337c48586,
+    0xdf6266b620607, 0x5caa99eff8687, 0xd9f2cd29d0708, 0x573b0063a8789,
+    0x0, 0x73eda753299d, 0xe7db4ea6533a, 0x15bc8f5f97cd8,
+    0x1cfb69d4ca675, 0x243a4449fd013, 0x2b791ebf2f9b0, 0x32b7f9346234e,
+    0x39f6d3a994ceb, 0x4135ae1ec7689, 0x48748893fa026, 0x4fb363092c9c4,
+    0x56f23d7e5f361, 0x5e3117f391cff, 0x656ff268c469c, 0x6caeccddf703a,
+};
+/* floor(2^52 / (top limb of r + 1)): a quotient by r from the top limb */
+#define FR52_TOP UINT64_C(0x23)
+/* 2^260 mod r */
+static const uint64_t FR52_ONE[5] __attribute__((aligned(64), unused)) = {
+    0x22ffffffdd, 0x9700396c23000, 0xedf77458d1293, 0xdf20ff1776e6a,
+    0x26821fa14f77,
+};
+#endif

@@ -1,0 +1,377 @@
+/* Affine additions, eight at a time, in batches that share one inversion. Template: the including file defines fe and
+ * its operations (FE_PARTS, fe_mul, fe_mul_open, fe_sqr_open, fe_carry_factor, fe_invert_lane, POINT names).
+ *
+ * A batch is up to LANES running sums; a round adds at most one point to each of them. Sums are kept limb by limb
+ * ("lanes", no transposition), points are rows of limbs that are gathered. With nx = -x and ny = -y of the sum and
+ * (x2, y2) the point:
+ *
+ *     d = x2 + nx             lambda = (y2 + ny) / d
+ *     nx' = d - 2 nx - lambda^2       ny' = lambda (nx - nx') - ny
+ *
+ * The first pass multiplies up the d of a round, one inversion follows, the second pass goes backwards. A product that
+ * is 0 reveals equal or opposite points: those lanes are then finished one by one and the first pass is repeated, so
+ * that the ordinary case pays nothing for them.
+ *
+ * Coordinates. blst holds x 2^384 mod p. Shifted left by 12 bits it serves, unreduced, as X = x 2^12 2^384 in radix
+ * 2^416, that is, as x 2^-20; y, shifted by 2, as y 2^-30. As (2^-20)^3 = (2^-30)^2 the map (x, y) -> (x 2^-20,
+ * y 2^-30) goes to an isomorphic curve and commutes with the formulas above: bases need no conversion.
+ *
+ * Bounds, in multiples of p: point x < 4096 + 1, y < 5; sum nx < 4109, ny < 11; d < 8206; products < 9. One conditional
+ * subtraction keeps each: nx' before it < 4096 + 4119, after it < max(4108, 4119 + 4096 - 4108) + 1/1000. */
+
+#define FE_LIMBS (8 * FE_PARTS)
+#define LANES    1536
+#define GROUPS   (LANES / 8)
+#define AHEAD    4 /* groups between a prefetch to the first-level cache and the use */
+
+struct point52 {
+    uint64_t x[FE_LIMBS], y[FE_LIMBS]; /* strict limbs */
+} __attribute__((aligned(64)));
+typedef struct point52 point52;
+
+/* What a round gathers: bit 0 negates, the rest is an index into the points. */
+#define REF_NEGATE 1u
+/* In the first row of a batch: an index into the destination, whose sum goes on. */
+#define REF_SUM 0x80000000u
+
+typedef struct lanes {
+    fe nx[GROUPS], ny[GROUPS]; /* the sums, negated */
+    fe d[GROUPS], before[GROUPS];
+    uint8_t live[GROUPS];     /* lanes that take a point in this round */
+    uint8_t skip[GROUPS];     /* lanes already finished in this round */
+    uint8_t infinite[GROUPS]; /* lanes whose sum is the point at infinity */
+    int any_infinite;
+    const point52 *points;
+    uint32_t none; /* the reference that stands for "no point"; it names a valid one */
+} __attribute__((aligned(64))) lanes;
+
+FP52_INLINE void fe_carry(fe *r)
+{
+    FP52_UNROLL for (int h = 0; h < FE_PARTS; h++) fp52_carry((fp52 *)&r->l[8 * h]);
+}
+
+/* r -= m where r >= m + (a part of p), by the top limb; open limbs below 2^57. */
+FP52_INLINE void fe_sub_if_above(fe *r, const uint64_t m[8])
+{
+    FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
+    {
+        __mmask8 above = _mm512_cmpgt_epi64_mask(r->l[8 * h + 7], v8_set1(m[7] + 64));
+        FP52_UNROLL for (int i = 8 * h; i < 8 * h + 8; i++)
+            r->l[i] = _mm512_mask_sub_epi64(r->l[i], above, r->l[i], v8_set1(m[i & 7]));
+    }
+}
+
+FP52_INLINE void gather(fe *r, const uint64_t *first, const uint32_t ref[8])
+{
+    FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
+    {
+        FP52_UNROLL for (int l = 0; l < 8; l++)
+            r->l[8 * h + l] = _mm512_load_si512(first + (size_t)(ref[l] >> 1) * (2 * FE_LIMBS) + 8 * h);
+        v8_transpose(&r->l[8 * h]);
+    }
+}
+#define GATHER_X(r, points, ref) gather(r, (points)->x, ref)
+#define GATHER_Y(r, points, ref) gather(r, (points)->y, ref)
+
+FP52_INLINE __mmask8 negated(const uint32_t ref[8])
+{
+    return _mm256_test_epi32_mask(_mm256_loadu_si256((const __m256i *)ref), _mm256_set1_epi32(REF_NEGATE));
+}
+
+FP52_INLINE void prefetch_point(const lanes *s, uint32_t ref, int second)
+{
+    const char *at = (const char *)(s->points + (ref >> 1)) + second * (int)sizeof(s->points->x);
+    FP52_UNROLL for (int h = 0; h < FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T0);
+}
+
+/* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
+static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, size_t groups, fe chain[2])
+{
+    fe_set_one(&chain[0]);
+    fe_set_one(&chain[1]);
+    for (size_t g = 0; g < groups; g++) {
+        fe d;
+        if (g + AHEAD < groups)
+            FP52_UNROLL for (int l = 0; l < 8; l++) prefetch_point(s, ref[8 * (g + AHEAD) + (size_t)l], 0);
+        GATHER_X(&d, s->points, ref + 8 * g);
+        FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) d.l[i] = V8_ADD(d.l[i], s->nx[g].l[i]);
+        fe_carry(&d);
+        if (s->skip[g]) {
+            fe one;
+            fe_set_one(&one);
+            for (int i = 0; i < FE_LIMBS; i++)
+                d.l[i] = _mm512_mask_mov_epi64(d.l[i], s->skip[g], one.l[i]);
+        }
+        s->d[g] = d;
+        s->before[g] = chain[g & 1];
+        fe_mul(&chain[g & 1], &chain[g & 1], &s->d[g]);
+    }
+}
+
+typedef struct step {
+    fe inverse, lambda, square, e;
+    __mmask8 live;
+} step;
+
+/* lambda's numerator. */
+FP52_INLINE void step_numerator(step *t, const lanes *s, const uint32_t *ref, size_t g)
+{
+    fe y;
+    __mmask8 neg = negated(ref + 8 * g);
+    t->live = s->live[g] & (__mmask8)~s->skip[g];
+    GATHER_Y(&y, s->points, ref + 8 * g);
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
+    {
+        y.l[i] = _mm512_mask_sub_epi64(y.l[i], neg, v8_set1(FP52_Y_NEG[i & 7]), y.l[i]);
+        y.l[i] = V8_ADD(y.l[i], s->ny[g].l[i]);
+    }
+    fe_carry_factor(&y);
+    t->lambda = y;
+}
+
+/* The new x, and what lambda is multiplied by for the new y. */
+FP52_INLINE void step_x(step *t, lanes *s, size_t g)
+{
+    fe n, e;
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
+    {
+        v8 nx = s->nx[g].l[i];
+        n.l[i] = V8_SUB(V8_SUB(s->d[g].l[i], V8_ADD(nx, nx)), t->square.l[i]);
+        n.l[i] = V8_ADD(n.l[i], v8_set1(FP52_X_ADD[i & 7]));
+    }
+    fe_sub_if_above(&n, FP52_X_SUB);
+    fe_carry(&n);
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
+        e.l[i] = V8_ADD(V8_SUB(s->nx[g].l[i], n.l[i]), v8_set1(FP52_X_BOUND[i & 7]));
+    fe_carry_factor(&e);
+    t->e = e;
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) _mm512_mask_store_epi64(&s->nx[g].l[i], t->live, n.l[i]);
+}
+
+FP52_INLINE void step_y(step *t, lanes *s, size_t g)
+{
+    fe n;
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
+        n.l[i] = V8_ADD(V8_SUB(t->square.l[i], s->ny[g].l[i]), v8_set1(FP52_Y_ADD[i & 7]));
+    fe_sub_if_above(&n, FP52_Y_SUB);
+    fe_carry(&n);
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) _mm512_mask_store_epi64(&s->ny[g].l[i], t->live, n.l[i]);
+}
+
+/* Backwards over the groups, two in step: the shuffles and carries of one stand between products of the other.
+ * next: the following row, or NULL; its points are fetched to the second-level cache meanwhile. */
+static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups,
+                                                  fe chain[2])
+{
+    step t[2];
+    size_t g = groups;
+    if (g & 1) {
+        g--;
+        fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
+        step_numerator(&t[0], s, ref, g);
+        fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
+        fe_mul(&chain[0], &chain[0], &s->d[g]);
+        fe_sqr_open(&t[0].square, &t[0].lambda);
+        step_x(&t[0], s, g);
+        fe_mul_open(&t[0].square, &t[0].lambda, &t[0].e);
+        step_y(&t[0], s, g);
+    }
+    while (g) {
+        g -= 2;
+        fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
+        step_numerator(&t[0], s, ref, g);
+        fe_mul(&t[1].inverse, &chain[1], &s->before[g + 1]);
+        step_numerator(&t[1], s, ref, g + 1);
+        fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
+        if (g >= AHEAD)
+            FP52_UNROLL for (int l = 0; l < 16; l++) prefetch_point(s, ref[8 * (g - AHEAD) + (size_t)l], 1);
+        fe_mul(&chain[0], &chain[0], &s->d[g]);
+        fe_mul(&t[1].lambda, &t[1].lambda, &t[1].inverse);
+        fe_sqr_open(&t[0].square, &t[0].lambda);
+        if (next)
+            FP52_UNROLL for (int l = 0; l < 16; l++)
+            {
+                const char *at = (const char *)(s->points + (next[8 * g + (size_t)l] >> 1));
+                FP52_UNROLL for (int h = 0; h < 2 * FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T1);
+            }
+        fe_mul(&chain[1], &chain[1], &s->d[g + 1]);
+        step_x(&t[0], s, g);
+        fe_sqr_open(&t[1].square, &t[1].lambda);
+        fe_mul_open(&t[0].square, &t[0].lambda, &t[0].e);
+        step_x(&t[1], s, g + 1);
+        fe_mul_open(&t[1].square, &t[1].lambda, &t[1].e);
+        step_y(&t[0], s, g);
+        step_y(&t[1], s, g + 1);
+    }
+}
+
+FP52_INLINE void fe_rotate(fe *r, const fe *a, int k)
+{
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
+        r->l[i] = k == 4   ? _mm512_alignr_epi64(a->l[i], a->l[i], 4)
+                  : k == 2 ? _mm512_alignr_epi64(a->l[i], a->l[i], 2)
+                           : _mm512_alignr_epi64(a->l[i], a->l[i], 1);
+}
+
+/* Inverts every lane of both chains, products of factors, by one inversion. 0 if a lane is 0. */
+static int invert(fe chain[2])
+{
+    fe both, half, quarter, t, q;
+    fe_mul(&both, &chain[0], &chain[1]);
+    fe_rotate(&t, &both, 4);
+    fe_mul(&half, &both, &t);
+    fe_rotate(&t, &half, 2);
+    fe_mul(&quarter, &half, &t);
+    fe_rotate(&t, &quarter, 1);
+    fe_mul(&q, &quarter, &t);
+    if (!fe_invert_lane(&q))
+        return 0;
+    fe_mul(&q, &q, &t);
+    fe_rotate(&t, &half, 2);
+    fe_mul(&q, &q, &t);
+    fe_rotate(&t, &both, 4);
+    fe_mul(&q, &q, &t);
+    fe_mul(&t, &q, &chain[0]);
+    fe_mul(&chain[0], &q, &chain[1]);
+    chain[1] = t;
+    return 1;
+}
+
+/* A lane as a point of blst and back; sums are negated in the lanes. */
+static void lane_get(AFFINE *r, const lanes *s, size_t lane)
+{
+    point52 p;
+    for (int i = 0; i < FE_LIMBS; i++) {
+        p.x[i] = ((const uint64_t *)&s->nx[lane / 8].l[i])[lane % 8];
+        p.y[i] = ((const uint64_t *)&s->ny[lane / 8].l[i])[lane % 8];
+    }
+    point_out(r, &p);
+    COORD_NEG(&r->x, &r->x);
+    COORD_NEG(&r->y, &r->y);
+}
+static void lane_set(lanes *s, size_t lane, const AFFINE *a)
+{
+    point52 p;
+    AFFINE n = *a;
+    COORD_NEG(&n.x, &n.x);
+    COORD_NEG(&n.y, &n.y);
+    point_in(&p, &n);
+    for (int i = 0; i < FE_LIMBS; i++) {
+        ((uint64_t *)&s->nx[lane / 8].l[i])[lane % 8] = p.x[i];
+        ((uint64_t *)&s->ny[lane / 8].l[i])[lane % 8] = p.y[i];
+    }
+}
+
+/* Lanes at infinity take their point as it is. */
+static void start_infinite(lanes *s, const uint32_t *ref, size_t groups)
+{
+    for (size_t g = 0; g < groups; g++) {
+        for (unsigned m = s->infinite[g] & s->live[g]; m; m &= m - 1) {
+            size_t lane = 8 * g + (size_t)__builtin_ctz(m);
+            AFFINE a;
+            point_out(&a, &s->points[ref[lane] >> 1]);
+            if (ref[lane] & REF_NEGATE)
+                COORD_NEG(&a.y, &a.y);
+            lane_set(s, lane, &a);
+            s->infinite[g] &= (uint8_t)~(m & -m);
+            s->skip[g] |= (uint8_t)(m & -m);
+        }
+    }
+}
+
+/* Finishes the lanes of group g whose d is 0: doubles, or becomes infinity. */
+static void finish_equal(lanes *s, const uint32_t *ref, size_t g)
+{
+    for (unsigned m = fe_zero_mask(&s->d[g]) & (unsigned)~s->skip[g]; m; m &= m - 1) {
+        size_t lane = 8 * g + (size_t)__builtin_ctz(m);
+        s->skip[g] |= (uint8_t)(m & -m);
+        if (!(s->live[g] & m & -m) || (s->infinite[g] & m & -m))
+            continue;
+        AFFINE a, b;
+        lane_get(&a, s, lane);
+        point_out(&b, &s->points[ref[lane] >> 1]);
+        if (ref[lane] & REF_NEGATE)
+            COORD_NEG(&b.y, &b.y);
+        if (!memcmp(&a.y, &b.y, sizeof a.y)) {
+            JACOBIAN j;
+            POINT_FROM_AFFINE(&j, &a);
+            POINT_DOUBLE(&j, &j);
+            POINT_TO_AFFINE(&a, &j);
+            lane_set(s, lane, &a);
+        } else {
+            s->infinite[g] |= (uint8_t)(m & -m);
+            s->any_infinite = 1;
+        }
+    }
+}
+
+/* Adds the points of one row to the sums of the first `groups` groups. */
+static void lanes_round(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups)
+{
+    fe chain[2];
+    const __m256i none = _mm256_set1_epi32((int)s->none);
+    for (size_t g = 0; g < groups; g++)
+        s->live[g] = _mm256_cmpneq_epi32_mask(_mm256_loadu_si256((const __m256i *)(ref + 8 * g)), none);
+    memset(s->skip, 0, groups);
+    if (s->any_infinite)
+        start_infinite(s, ref, groups);
+    first_pass(s, ref, groups, chain);
+    while (!invert(chain)) {
+        for (size_t g = 0; g < groups; g++)
+            finish_equal(s, ref, g);
+        first_pass(s, ref, groups, chain);
+    }
+    second_pass(s, ref, next, groups, chain);
+}
+
+/* Sets the sums of a group to points; `none` gives infinity. sums: where REF_SUM points. */
+static void lanes_start(lanes *s, const uint32_t ref[8], const point52 *sums, size_t g)
+{
+    fe x, y;
+    __mmask8 neg = negated(ref);
+    s->infinite[g] = 0;
+    for (int l = 0; l < 8; l++) {
+        const point52 *p = ref[l] & REF_SUM ? &sums[(ref[l] & ~REF_SUM) >> 1] : &s->points[ref[l] >> 1];
+        if (ref[l] == s->none)
+            s->infinite[g] |= (uint8_t)(1 << l), s->any_infinite = 1;
+        for (int h = 0; h < FE_PARTS; h++) {
+            x.l[8 * h + l] = _mm512_load_si512(p->x + 8 * h);
+            y.l[8 * h + l] = _mm512_load_si512(p->y + 8 * h);
+        }
+    }
+    for (int h = 0; h < FE_PARTS; h++) {
+        v8_transpose(&x.l[8 * h]);
+        v8_transpose(&y.l[8 * h]);
+    }
+    for (int i = 0; i < FE_LIMBS; i++) {
+        x.l[i] = V8_SUB(v8_set1(FP52_X_BOUND[i & 7]), x.l[i]);
+        y.l[i] = _mm512_mask_sub_epi64(y.l[i], (__mmask8)~neg, v8_set1(FP52_Y_NEG[i & 7]), y.l[i]);
+    }
+    fe_carry(&x);
+    fe_carry(&y);
+    s->nx[g] = x;
+    s->ny[g] = y;
+}
+
+/* The sums of a group as rows. */
+static void lanes_rows(const lanes *s, size_t g, point52 out[8])
+{
+    fe x, y;
+    for (int i = 0; i < FE_LIMBS; i++) {
+        x.l[i] = V8_SUB(v8_set1(FP52_X_BOUND[i & 7]), s->nx[g].l[i]);
+        y.l[i] = V8_SUB(v8_set1(FP52_Y_ADD[i & 7]), s->ny[g].l[i]);
+    }
+    fe_sub_if_above(&x, FP52_X_HALF);
+    fe_sub_if_above(&y, FP52_8P);
+    fe_sub_if_above(&y, FP52_4P);
+    fe_carry(&x);
+    fe_carry(&y);
+    for (int h = 0; h < FE_PARTS; h++) {
+        v8_transpose(&x.l[8 * h]);
+        v8_transpose(&y.l[8 * h]);
+        for (int l = 0; l < 8; l++) {
+            _mm512_store_si512(out[l].x + 8 * h, x.l[8 * h + l]);
+            _mm512_store_si512(out[l].y + 8 * h, y.l[8 * h + l]);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+/* G1 sums with AVX-512 IFMA: see lanes_ifma.h, lists_ifma.h, windows_ifma.h, subset_ifma.h. */
+#include "base/mem.h"
+#include "curve/coord.h"
+#include "field/fp52.h"
+#include "msm/glv.h"
+#include "msm/msm_private.h"
+
+#define FE_PARTS 1
+typedef fp52 fe;
+
+/* Out of line: one copy of the multiplier in the instruction and operation caches. Results of fe_mul are loose. */
+static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
+{
+    fp52 t;
+    fp52_mul_open(&t, a, b);
+    fp52_carry_loose(&t);
+    *r = t;
+}
+static __attribute__((noinline)) void fe_mul_open(fe *r, const fe *a, const fe *b)
+{
+    fp52_mul_open(r, a, b);
+}
+static __attribute__((noinline)) void fe_sqr_open(fe *r, const fe *a)
+{
+    fp52_sqr_open(r, a);
+}
+FP52_INLINE void fe_carry_factor(fe *r)
+{
+    fp52_carry_loose(r);
+}
+FP52_INLINE void fe_set_one(fe *r)
+{
+    fp52_set1(r, FP52_ONE);
+}
+
+#define AFFINE            g1_affine
+#define JACOBIAN          g1
+#define AFFINE_IS_INF     g1_affine_is_inf
+#define COORD_NEG(r, a)   blst_fp_cneg(r, a, 1)
+#define POINT_FROM_AFFINE g1_from_affine
+#define POINT_TO_AFFINE   g1_to_affine
+#define POINT_DOUBLE      blst_p1_double
+#define POINT_ADD         g1_add
+#define POINT_ADD_AFFINE  g1_add_affine
+#define GENERATOR         blst_p1_generator
+
+/* Sets every lane to the inverse of lane 0 (loose); 0 if that is 0. */
+static int fe_invert_lane(fe *a)
+{
+    uint64_t limb[8];
+    fp v;
+    fe t, scale;
+    for (int i = 0; i < 8; i++)
+        limb[i] = (uint64_t)a->l[i][0] & (((uint64_t)1 << 52) - 1);
+    fp52_canonical(&v, limb);
+    if (fp_is_zero(&v))
+        return 0;
+    blst_fp_eucl_inverse(&v, &v);
+    fp52_limbs(limb, &v);
+    fp52_set1(&t, limb);
+    fp52_set1(&scale, FP52_INVERSE);
+    fe_mul(a, &t, &scale);
+    return 1;
+}
+
+static __mmask8 fe_zero_mask(const fe *a)
+{
+    fe t, one;
+    fe_set_one(&one);
+    fp52_mul_open(&t, a, &one);
+    fp52_carry(&t);
+    return fp52_zero_mask(&t);
+}
+
+struct point52;
+static void point_out(g1_affine *r, const struct point52 *p);
+static void point_in(struct point52 *r, const g1_affine *a);
+
+#include "msm/lanes_ifma.h"
+
+static void coord_out(fp *r, const uint64_t limb[8], const uint64_t scale[6])
+{
+    fp k;
+    memcpy(&k, scale, sizeof k);
+    fp52_canonical(r, limb);
+    blst_fp_mul(r, r, &k);
+}
+
+/* Rows as points of blst and back. */
+static void point_out(g1_affine *r, const point52 *p)
+{
+    coord_out(&r->x, p->x, FP52_X_OUT);
+    coord_out(&r->y, p->y, FP52_Y_OUT);
+}
+FP52_INLINE void point_slice(point52 *r, const g1_affine *a)
+{
+    _mm512_store_si512(r->x, fp52_slice(&a->x, 12));
+    _mm512_store_si512(r->y, fp52_slice(&a->y, 2));
+}
+static void point_in(point52 *r, const g1_affine *a)
+{
+    point_slice(r, a);
+}
+
+/* Two points that stand for none: the generator and its double. */
+static void points_none(point52 r[2])
+{
+    g1 d;
+    g1_affine a;
+    g1_to_affine(&a, blst_p1_generator());
+    point_in(&r[0], &a);
+    blst_p1_double(&d, blst_p1_generator());
+    g1_to_affine(&a, &d);
+    point_in(&r[1], &a);
+}
+
+/* The cube root of unity in radix 2^416. */
+static void points_beta(fe *r)
+{
+    uint64_t limb[8];
+    fe t, k;
+    fp52_limbs(limb, &FP_BETA);
+    fp52_set1(&t, limb);
+    fp52_set1(&k, FP52_FROM_BLST);
+    fe_mul(r, &t, &k);
+}
+
+/* Rows of eight bases (the first `count` of them) and their endomorphisms, in turn. */
+static void points_slice(point52 *r, const g1_affine *const base[8], size_t count, const fe *beta)
+{
+    fe x;
+    v8 y[8];
+    for (int l = 0; l < 8; l++) {
+        x.l[l] = fp52_slice(&base[l]->x, 12);
+        y[l] = fp52_slice(&base[l]->y, 2);
+    }
+    for (size_t l = 0; l < count; l++) {
+        _mm512_store_si512(r[2 * l].x, x.l[l]);
+        _mm512_store_si512(r[2 * l].y, y[l]);
+        _mm512_store_si512(r[2 * l + 1].y, y[l]);
+    }
+    v8_transpose(x.l);
+    fp52_mul_open(&x, &x, beta);
+    fp52_carry(&x);
+    v8_transpose(x.l);
+    for (size_t l = 0; l < count; l++)
+        _mm512_store_si512(r[2 * l + 1].x, x.l[l]);
+}
+
+#include "msm/lists_ifma.h"
+#include "msm/subset_ifma.h"
+#include "msm/windows_ifma.h"
+
+#include "msm/sum_ifma.h"
+
+cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
+                        const cancel_token *cancel, cuzk_error *err)
+{
+    return sum(out, bases, index, k, n, p, cancel, err);
+}
+
+cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,
+                               const cancel_token *cancel, cuzk_error *err)
+{
+    return subset(out, bases, bits, n, p, cancel, err);
+}

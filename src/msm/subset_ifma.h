@@ -1,0 +1,185 @@
+/* The sum of chosen bases: LANES running sums over the stream of bases, without any gather. Template, after
+ * lists_ifma.h. */
+
+typedef struct stream {
+    lists *lists;           /* one key, LANES entries */
+    size_t bytes;
+    const AFFINE *bases;
+    size_t pending;
+    int started;
+    uint32_t chosen[LANES]; /* bases that wait */
+    uint32_t ref[LANES];
+    point52 rows[LANES + 2];
+} __attribute__((aligned(64))) stream;
+
+static stream *stream_create(const AFFINE *bases)
+{
+    stream *s = big_alloc(sizeof *s);
+    if (!s)
+        return NULL;
+    s->lists = lists_create(1, LANES, &s->bytes);
+    if (!s->lists) {
+        big_free(s, sizeof *s);
+        return NULL;
+    }
+    s->bases = bases;
+    points_none(s->rows + LANES);
+    return s;
+}
+
+static void stream_destroy(stream *s)
+{
+    if (!s)
+        return;
+    big_free(s->lists, s->bytes);
+    big_free(s, sizeof *s);
+}
+
+/* Adds the bases that wait to the sums. */
+static void stream_flush(stream *s)
+{
+    lanes *t = &s->lists->lanes;
+    const uint32_t none = LANES << 1;
+    size_t groups = s->started ? (s->pending + 7) / 8 : GROUPS;
+    for (size_t i = 0; i < s->pending; i++) {
+        const AFFINE *a = &s->bases[s->chosen[i]];
+        s->ref[i] = AFFINE_IS_INF(a) ? none : (uint32_t)i << 1;
+        point_slice(&s->rows[i], a);
+    }
+    for (size_t i = s->pending; i < 8 * groups; i++)
+        s->ref[i] = none;
+    t->points = s->rows;
+    t->none = none;
+    if (s->started) {
+        lanes_round(t, s->ref, NULL, groups);
+    } else {
+        for (size_t g = 0; g < GROUPS; g++)
+            lanes_start(t, s->ref + 8 * g, NULL, g);
+        s->started = 1;
+    }
+    s->pending = 0;
+}
+
+static inline void stream_push(stream *s, uint32_t base)
+{
+    s->chosen[s->pending++] = base;
+    for (size_t i = 0; i < sizeof(AFFINE); i += 64)
+        _mm_prefetch((const char *)&s->bases[base] + i, _MM_HINT_T1);
+    if (s->pending == LANES)
+        stream_flush(s);
+}
+
+/* The sum of everything pushed. */
+static void stream_total(JACOBIAN *r, stream *s)
+{
+    memset(r, 0, sizeof *r);
+    if (s->pending)
+        stream_flush(s);
+    if (!s->started)
+        return;
+    lists *t = s->lists;
+    size_t m = 0;
+    uint8_t state = 0;
+    point52 sum;
+    for (size_t g = 0; g < GROUPS; g++) {
+        lanes_rows(&t->lanes, g, s->rows + 8 * g);
+        for (unsigned l = 0; l < 8; l++) {
+            t->key[m] = 0;
+            t->ref[m] = (uint32_t)(8 * g + l) << 1;
+            m += !(t->lanes.infinite[g] >> l & 1);
+        }
+    }
+    level v = {.key = t->key, .ref = t->ref, .entries = m, .keys = 1, .points = s->rows, .none = LANES << 1,
+               .sums = &sum, .state = &state};
+    (void)lists_sum(t, v, NULL);
+    s->started = 0;
+    if (state) {
+        AFFINE a;
+        point_out(&a, &sum);
+        POINT_FROM_AFFINE(r, &a);
+    }
+}
+
+typedef struct subset_job {
+    const uint64_t *bits;
+    size_t n;
+    const cancel_token *cancel;
+    stream **worker;
+    JACOBIAN *total;
+} subset_job;
+
+#define SUBSET_WORDS 256 /* of the bitmap, in a task: 16384 bases */
+
+static void subset_task(void *ctx, size_t task, unsigned worker)
+{
+    const subset_job *j = ctx;
+    size_t words = (j->n + 63) / 64, end = (task + 1) * SUBSET_WORDS;
+    if (cancel_check(j->cancel))
+        return;
+    for (size_t i = task * SUBSET_WORDS; i < words && i < end; i++) {
+        uint64_t set = j->bits[i];
+        if (i == words - 1 && j->n % 64)
+            set &= ((uint64_t)1 << j->n % 64) - 1;
+        for (; set; set &= set - 1)
+            stream_push(j->worker[worker], (uint32_t)(i * 64 + (size_t)__builtin_ctzll(set)));
+    }
+}
+
+static void total_task(void *ctx, size_t task, unsigned worker)
+{
+    const subset_job *j = ctx;
+    (void)worker;
+    stream_total(&j->total[task], j->worker[task]);
+}
+
+typedef struct streams {
+    unsigned count;
+    stream **worker;
+    JACOBIAN *total;
+} streams;
+
+static void streams_destroy(streams *s)
+{
+    for (unsigned i = 0; s->worker && i < s->count; i++)
+        stream_destroy(s->worker[i]);
+    mem_free(s->worker);
+    mem_free(s->total);
+}
+
+static cuzk_status streams_create(streams *s, const AFFINE *bases, unsigned count, cuzk_error *err)
+{
+    *s = (streams){count, mem_calloc(count, sizeof *s->worker), mem_calloc(count, sizeof *s->total)};
+    int ok = s->worker && s->total;
+    for (unsigned i = 0; ok && i < count; i++)
+        ok = (s->worker[i] = stream_create(bases)) != NULL;
+    if (ok)
+        return CUZK_OK;
+    streams_destroy(s);
+    *s = (streams){0};
+    return mem_error(err, count * sizeof(stream), "a sum of points");
+}
+
+static void streams_total(JACOBIAN *out, streams *s, pool *p)
+{
+    subset_job j = {.worker = s->worker, .total = s->total};
+    pool_for(p, s->count, total_task, &j);
+    memset(out, 0, sizeof *out);
+    for (unsigned i = 0; i < s->count; i++)
+        POINT_ADD(out, out, &s->total[i]);
+}
+
+static cuzk_status subset(JACOBIAN *out, const AFFINE *bases, const uint64_t *bits, size_t n, pool *p,
+                          const cancel_token *cancel, cuzk_error *err)
+{
+    streams s;
+    cuzk_status st = streams_create(&s, bases, pool_size(p), err);
+    if (st)
+        return st;
+    subset_job j = {.bits = bits, .n = n, .cancel = cancel, .worker = s.worker};
+    pool_for(p, (n + 64 * SUBSET_WORDS - 1) / (64 * SUBSET_WORDS), subset_task, &j);
+    st = msm_stopped(cancel, err);
+    if (!st)
+        streams_total(out, &s, p);
+    streams_destroy(&s);
+    return st;
+}
