@@ -30,8 +30,8 @@ static cuzk_status post_of_request(const registered_post **out, const proof_requ
 
 static cuzk_status post_task_parse(proof_task *t, const proof_request *q, cuzk_error *err)
 {
-    const registered_post *post;
-    post_input *in;
+    const registered_post *post = NULL;
+    post_input *in = NULL;
     cuzk_status s = post_of_request(&post, q, err);
     if (s == CUZK_OK)
         s = post_parse(&in, post, q->randomness, q->vanilla, q->vanilla_count, err);

@@ -27,7 +27,7 @@ static cuzk_status public_of_request(update_public *out, const proof_request *q,
 static cuzk_status update_task_parse(proof_task *t, const proof_request *q, cuzk_error *err)
 {
     update_public pub;
-    update_input *in;
+    update_input *in = NULL;
     cuzk_status s = public_of_request(&pub, q, err);
     if (s == CUZK_OK)
         s = update_parse(&in, &pub, q->vanilla, q->vanilla_count, err);
