@@ -129,7 +129,7 @@ typedef struct engine_job_status {
     char circuit[32];
     uint32_t partitions, partitions_done;
     uint64_t submitted_wall_ms, started_wall_ms, ended_wall_ms;
-    char error[256];
+    char error[512];
 } engine_job_status;
 typedef struct engine_status {
     engine_device_status *devices;

@@ -1,0 +1,248 @@
+/* What the engine says of itself: status, timelines, metrics. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/internal.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_JOBS_SHOWN 200
+
+static void fill_devices(engine *e, engine_status *s)
+{
+    for (size_t i = 0; i < e->devices; i++) {
+        device_slot *d = &e->device[i];
+        engine_device_status *o = &s->devices[i];
+        o->ordinal = d->ordinal;
+        snprintf(o->name, sizeof(o->name), "%s", d->info.name);
+        snprintf(o->backend, sizeof(o->backend), "%s", d->backend->name);
+        o->memory_total = d->info.memory_total;
+        o->memory_free = d->info.memory_free;
+        memcpy(o->current_job, d->current_job, sizeof(o->current_job));
+        snprintf(o->current_kind, sizeof(o->current_kind), "%s",
+                 d->current_job[0] ? engine_kind_name(d->current_kind) : "");
+        o->quarantined = d->quarantined;
+        o->proofs = d->proofs;
+        o->failures = d->failures;
+    }
+    s->device_count = e->devices;
+}
+
+static int on_device(const engine *e, const circuit_key *k)
+{
+    for (size_t i = 0; i < e->devices; i++)
+        if (k->prover[i])
+            return 1;
+    return 0;
+}
+
+static void fill_srs(engine *e, engine_status *s)
+{
+    for (circuit_key *k = e->keys; k; k = k->next) {
+        if (k->loading || k->failed)
+            continue;
+        engine_srs_status *o = &s->srs[s->srs_count++];
+        snprintf(o->circuit, sizeof(o->circuit), "%s", k->info->wire_name);
+        o->bytes = k->bytes;
+        o->references = k->references;
+        o->on_device = on_device(e, k);
+        o->test_srs = k->is_test;
+    }
+}
+
+static uint64_t wall_ms(const job *j, uint64_t ns)
+{
+    return ns ? j->submitted_wall_ms + (ns - j->submitted_ns) / 1000000u : 0;
+}
+
+static void fill_jobs(engine *e, engine_status *s)
+{
+    for (job *j = e->jobs; j; j = j->next) {
+        s->pending[j->kind] += j->state == JOB_QUEUED;
+        s->in_progress[j->kind] += j->state == JOB_RUNNING;
+        if (s->job_count == MAX_JOBS_SHOWN)
+            continue;
+        engine_job_status *o = &s->jobs[s->job_count++];
+        memcpy(o->job_id, j->id, sizeof(o->job_id));
+        snprintf(o->request_id, sizeof(o->request_id), "%s", j->request_id);
+        o->kind = j->kind;
+        o->priority = j->priority;
+        o->state = j->state;
+        snprintf(o->circuit, sizeof(o->circuit), "%s", j->circuit ? j->circuit->wire_name : "");
+        o->partitions = j->partitions;
+        o->partitions_done = j->done;
+        o->submitted_wall_ms = j->submitted_wall_ms;
+        o->started_wall_ms = wall_ms(j, j->started_ns);
+        o->ended_wall_ms = wall_ms(j, j->ended_ns);
+        snprintf(o->error, sizeof(o->error), "%s", j->error);
+    }
+}
+
+cuzk_status engine_get_status(engine *e, engine_status *out, cuzk_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    pthread_mutex_lock(&e->lock);
+    size_t keys = 0;
+    for (circuit_key *k = e->keys; k; k = k->next)
+        keys++;
+    out->devices = mem_calloc(e->devices, sizeof(*out->devices));
+    out->srs = mem_calloc(keys, sizeof(*out->srs));
+    out->jobs = mem_calloc(MAX_JOBS_SHOWN, sizeof(*out->jobs));
+    cuzk_status s = CUZK_OK;
+    if (out->devices && out->srs && out->jobs) {
+        fill_devices(e, out);
+        fill_srs(e, out);
+        fill_jobs(e, out);
+        for (int k = 1; k < ENGINE_KINDS; k++) {
+            out->completed += e->completed[k];
+            out->failed += e->failed[k];
+            out->cancelled += e->cancelled[k];
+        }
+        out->uptime_seconds = (clock_ns() - e->started_ns) / 1000000000u;
+        out->memory_used = e->budget_used;
+        out->memory_budget = e->budget;
+        out->accepting = e->accepting;
+    } else {
+        s = mem_error(err, MAX_JOBS_SHOWN * sizeof(*out->jobs), "a status report");
+    }
+    pthread_mutex_unlock(&e->lock);
+    if (s)
+        engine_status_clear(out);
+    return s;
+}
+
+void engine_status_clear(engine_status *s)
+{
+    mem_free(s->devices);
+    mem_free(s->srs);
+    mem_free(s->jobs);
+    memset(s, 0, sizeof(*s));
+}
+
+cuzk_status engine_timeline(engine *e, const char *job_id, json_out *out, cuzk_error *err)
+{
+    pthread_mutex_lock(&e->lock);
+    job *j = job_find_locked(e, job_id);
+    if (!j) {
+        pthread_mutex_unlock(&e->lock);
+        return cuzk_error_set(err, CUZK_NOT_FOUND, "there is no job \"%.60s\"", job_id);
+    }
+    json_begin_object(out, NULL);
+    json_string(out, "job_id", j->id);
+    json_string(out, "request_id", j->request_id);
+    json_string(out, "kind", engine_kind_name(j->kind));
+    json_string(out, "state", job_state_name(j->state));
+    json_string(out, "circuit", j->circuit ? j->circuit->wire_name : NULL);
+    json_u64(out, "partitions", j->partitions);
+    json_u64(out, "submitted_ms", j->submitted_wall_ms);
+    json_begin_array(out, "stages");
+    for (size_t i = 0; i < j->event_count; i++) {
+        const stage_event *v = &j->event[i];
+        json_begin_object(out, NULL);
+        json_string(out, "stage", v->stage);
+        if (v->partition >= 0)
+            json_i64(out, "partition", v->partition);
+        if (v->device >= 0)
+            json_i64(out, "device", v->device);
+        json_double(out, "start_ms", (double)(v->start_ns - j->submitted_ns) / 1e6, 3);
+        json_double(out, "end_ms", (double)(v->end_ns - j->submitted_ns) / 1e6, 3);
+        json_end_object(out);
+    }
+    json_end_array(out);
+    json_end_object(out);
+    pthread_mutex_unlock(&e->lock);
+    return CUZK_OK;
+}
+
+/* ---- metrics ---- */
+
+typedef struct text_out {
+    char *text;
+    size_t used, size;
+} text_out;
+
+static void put(text_out *t, const char *format, ...) CUZK_PRINTF(2, 3);
+static void put(text_out *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->text + t->used, t->size - t->used, format, args);
+    va_end(args);
+    if (n > 0)
+        t->used += (size_t)n < t->size - t->used ? (size_t)n : t->size - t->used - 1;
+}
+
+static void head(text_out *t, const char *name, const char *type, const char *help)
+{
+    put(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void by_kind(text_out *t, const char *name, const char *type, const char *help, const uint64_t *values)
+{
+    head(t, name, type, help);
+    for (int k = 1; k < ENGINE_KINDS; k++)
+        put(t, "%s{kind=\"%s\"} %llu\n", name, engine_kind_name((engine_kind)k),
+            (unsigned long long)values[k]);
+}
+
+static void single(text_out *t, const char *name, const char *type, const char *help, uint64_t value)
+{
+    head(t, name, type, help);
+    put(t, "%s %llu\n", name, (unsigned long long)value);
+}
+
+static void put_devices(text_out *t, const engine_status *s)
+{
+    head(t, "cuzk_device_proofs_total", "counter", "Partitions proved on a device");
+    for (size_t i = 0; i < s->device_count; i++)
+        put(t, "cuzk_device_proofs_total{backend=\"%s\",device=\"%u\"} %llu\n", s->devices[i].backend,
+            s->devices[i].ordinal, (unsigned long long)s->devices[i].proofs);
+    head(t, "cuzk_device_failures_total", "counter", "Failures of a device");
+    for (size_t i = 0; i < s->device_count; i++)
+        put(t, "cuzk_device_failures_total{backend=\"%s\",device=\"%u\"} %llu\n", s->devices[i].backend,
+            s->devices[i].ordinal, (unsigned long long)s->devices[i].failures);
+    head(t, "cuzk_device_quarantined", "gauge", "1 while a device is set aside after repeated failures");
+    for (size_t i = 0; i < s->device_count; i++)
+        put(t, "cuzk_device_quarantined{backend=\"%s\",device=\"%u\"} %d\n", s->devices[i].backend,
+            s->devices[i].ordinal, s->devices[i].quarantined);
+}
+
+cuzk_status engine_metrics(engine *e, char **text, cuzk_error *err)
+{
+    engine_status s;
+    *text = NULL;
+    cuzk_status st = engine_get_status(e, &s, err);
+    if (st)
+        return st;
+    text_out t = {mem_alloc(65536), 0, 65536};
+    if (!t.text) {
+        engine_status_clear(&s);
+        return mem_error(err, 65536, "metrics");
+    }
+    uint64_t pending[ENGINE_KINDS], running[ENGINE_KINDS];
+    for (int k = 0; k < ENGINE_KINDS; k++) {
+        pending[k] = s.pending[k];
+        running[k] = s.in_progress[k];
+    }
+    pthread_mutex_lock(&e->lock);
+    by_kind(&t, "cuzk_jobs_submitted_total", "counter", "Jobs accepted", e->submitted);
+    by_kind(&t, "cuzk_jobs_completed_total", "counter", "Jobs whose proof was returned", e->completed);
+    by_kind(&t, "cuzk_jobs_failed_total", "counter", "Jobs that failed or ran out of time", e->failed);
+    by_kind(&t, "cuzk_jobs_cancelled_total", "counter", "Jobs that were cancelled", e->cancelled);
+    by_kind(&t, "cuzk_jobs_pending", "gauge", "Jobs waiting", pending);
+    by_kind(&t, "cuzk_jobs_in_progress", "gauge", "Jobs running", running);
+    single(&t, "cuzk_partitions_proved_total", "counter", "Partitions proved and verified",
+           e->partitions_proved);
+    single(&t, "cuzk_retries_total", "counter", "Partitions tried a second time", e->retries);
+    single(&t, "cuzk_invalid_proofs_total", "counter", "Proofs that did not verify and were not returned",
+           e->invalid_proofs);
+    pthread_mutex_unlock(&e->lock);
+    put_devices(&t, &s);
+    single(&t, "cuzk_memory_budget_bytes", "gauge", "Memory that the engine may use", s.memory_budget);
+    single(&t, "cuzk_memory_used_bytes", "gauge", "Memory reserved out of the budget", s.memory_used);
+    single(&t, "process_resident_memory_bytes", "gauge", "Resident memory", mem_rss_bytes());
+    single(&t, "cuzk_uptime_seconds", "gauge", "Seconds since the start", s.uptime_seconds);
+    engine_status_clear(&s);
+    *text = t.text;
+    return CUZK_OK;
+}
