@@ -3,6 +3,7 @@
  * witness_init. */
 #include "base/encode.h"
 #include "filecoin/circuits/porep_circuit.h"
+#include <assert.h>
 #include <stdatomic.h>
 
 /* Poseidon work of a challenge: the parents' columns and paths, then its own column and path, then tree R's
@@ -200,6 +201,9 @@ static int challenge_witness(const job *j, const porep_challenge *v, wires at, f
     merkle_witness_many(s.cursor, &j->tree, j->ps, s.path, NULL, PATHS);
     for (unsigned k = 0; k < PATHS; k++)
         wcursor_finish(s.cursor[k]);
+    assert(s.cursor[OWN]->aux == at.aux + j->stride.aux &&
+           s.cursor[OWN]->field == at.fields + j->stride.fields);
+    assert(s.cursor[TREE_R]->aux + j->hash.aux + j->path.aux == s.cursor[OWN]->aux);
     return 0;
 }
 
