@@ -4,12 +4,10 @@
 #include <emmintrin.h>
 #endif
 
-/* 2^512 mod r and 2^768 mod r: turn an integer (and 2^256 times an integer) into Montgomery form. */
-static const fr R2 = {{0xc999e990f3f29c6du, 0x2b6cedcb87925c23u, 0x05d314967254398fu, 0x0748d9d99f59ff11u}};
-static const fr R3 = {{0xc62c1807439b73afu, 0x1b3e0d188cf06990u, 0x73d13c71c7b5f418u, 0x6e2a5bb9c8db33e9u}};
 static const uint64_t MODULUS[4] = {0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x3339d80809a1d805u,
                                     0x73eda753299d7d48u};
 #define MODULUS_INVERSE 0xfffffffeffffffffu /* -1 / r mod 2^64 */
+#define MODULUS_BARRETT 0x8d54253b7fb78ddfu /* floor(2^318 / r) */
 
 typedef unsigned __int128 u128;
 
@@ -29,29 +27,47 @@ static inline uint64_t bit_at(const place *p, uint32_t pos)
 }
 
 /* ---- table rows ---- */
-static void execute_table(const place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
+/* Results of a large circuit are read much later: they go past the cache. */
+static inline __attribute__((always_inline)) void put(fr *to, const fr *from, int stream)
 {
-    for (uint32_t k = 0; k < plan->tables; k++) {
-        const table_row *t = &plan->table[k];
-        uint64_t which = bit_at(p, t->pos[0]) + 2 * bit_at(p, t->pos[1]);
-        out[t->row] = w->pattern[t->pattern][which];
+#if defined(__SSE2__)
+    if (stream) {
+        _mm_stream_si128((__m128i *)to, ((const __m128i *)from)[0]);
+        _mm_stream_si128((__m128i *)to + 1, ((const __m128i *)from)[1]);
+        return;
+    }
+#endif
+    (void)stream;
+    *to = *from;
+}
+
+static inline __attribute__((always_inline)) void table_rows(const place *p, const spmv_worker *w,
+                                                             const spmv_plan *plan, fr *out, int stream)
+{
+    const uint64_t *bits = p->s->bits, base = p->bit_base[p->seg->count > 1];
+    for (const table_row1 *t = plan->one, *end = t + plan->ones; t < end; t++) {
+        uint64_t i = base + t->pos;
+        put(&out[t->row], &w->pattern[t->pattern][bits[i >> 6] >> (i & 63) & 1], stream);
+    }
+    for (const table_row2 *t = plan->two, *end = t + plan->twos; t < end; t++) {
+        uint64_t i = base + t->pos[0], k = base + t->pos[1];
+        uint64_t which = (bits[i >> 6] >> (i & 63) & 1) + 2 * (bits[k >> 6] >> (k & 63) & 1);
+        put(&out[t->row], &w->pattern[t->pattern][which], stream);
+    }
+    for (const table_row3 *t = plan->three, *end = t + plan->threes; t < end; t++) {
+        uint64_t which = bit_at(p, t->pos[0]) + 2 * bit_at(p, t->pos[1]) + 4 * bit_at(p, t->pos[2]);
+        put(&out[t->row], &w->pattern[t->pattern][which], stream);
     }
 }
 
-#if defined(__SSE2__)
-/* The same past the cache: the results of a large circuit are read much later. */
-static void stream_table(const place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
+static void tables(const place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
 {
-    for (uint32_t k = 0; k < plan->tables; k++) {
-        const table_row *t = &plan->table[k];
-        uint64_t which = bit_at(p, t->pos[0]) + 2 * bit_at(p, t->pos[1]);
-        const __m128i *from = (const __m128i *)&w->pattern[t->pattern][which];
-        __m128i *to = (__m128i *)&out[t->row];
-        _mm_stream_si128(to, from[0]);
-        _mm_stream_si128(to + 1, from[1]);
-    }
+    table_rows(p, w, plan, out, 0);
 }
-#endif
+static void tables_past_cache(const place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
+{
+    table_rows(p, w, plan, out, 1);
+}
 
 /* ---- field wires ---- */
 /* Value of a column that is not a bit of this circuit's own numbering; bits come as 0 or 1. */
@@ -81,99 +97,161 @@ static inline const fr *value_at(const place *p, uint32_t col)
     }
 }
 
+/* gcc leaves these short loops alone at -O2, at more than twice the time. */
+#define UNROLL _Pragma("GCC unroll 8")
+
 /* acc += a * b */
 static inline void wide_add(uint64_t acc[9], const fr *a, const fr *b)
 {
-    for (int i = 0; i < 4; i++) {
-        u128 carry = 0;
-        for (int j = 0; j < 4; j++) {
-            carry += (u128)a->l[i] * b->l[j] + acc[i + j];
-            acc[i + j] = (uint64_t)carry;
-            carry >>= 64;
-        }
-        for (int j = i + 4; j < 9; j++) {
-            carry += acc[j];
-            acc[j] = (uint64_t)carry;
-            carry >>= 64;
-        }
+    uint64_t t[8];
+    u128 c = 0;
+    UNROLL for (int j = 0; j < 4; j++)
+    {
+        c += (u128)a->l[0] * b->l[j];
+        t[j] = (uint64_t)c;
+        c >>= 64;
     }
+    t[4] = (uint64_t)c;
+    UNROLL for (int i = 1; i < 4; i++)
+    {
+        c = 0;
+        UNROLL for (int j = 0; j < 4; j++)
+        {
+            c += (u128)a->l[i] * b->l[j] + t[i + j];
+            t[i + j] = (uint64_t)c;
+            c >>= 64;
+        }
+        t[i + 4] = (uint64_t)c;
+    }
+    c = 0;
+    UNROLL for (int i = 0; i < 8; i++)
+    {
+        c += (u128)acc[i] + t[i];
+        acc[i] = (uint64_t)c;
+        c >>= 64;
+    }
+    acc[8] += (uint64_t)c;
 }
 
-static int below_modulus(const uint64_t v[5])
+/* A sum that is not yet reduced: below 2^60 * 2^256. */
+typedef struct total {
+    uint64_t l[5];
+} total;
+
+static inline void total_add(total *t, const uint64_t *v, uint64_t top)
 {
-    if (v[4])
+    u128 c = 0;
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        c += (u128)t->l[i] + v[i];
+        t->l[i] = (uint64_t)c;
+        c >>= 64;
+    }
+    t->l[4] += top + (uint64_t)c;
+}
+
+/* t += r - v */
+static inline void total_sub(total *t, const fr *v)
+{
+    uint64_t d[4], borrow = 0;
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        u128 x = (u128)MODULUS[i] - v->l[i] - borrow;
+        d[i] = (uint64_t)x;
+        borrow = (uint64_t)(x >> 64) & 1;
+    }
+    total_add(t, d, 0);
+}
+
+/* t += v * small */
+static inline void total_add_small(total *t, const fr *v, uint64_t small)
+{
+    u128 c = 0;
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        c += (u128)v->l[i] * small + t->l[i];
+        t->l[i] = (uint64_t)c;
+        c >>= 64;
+    }
+    t->l[4] += (uint64_t)c;
+}
+
+static inline int below_modulus(const total *t)
+{
+    if (t->l[4])
         return 0;
     for (int i = 3; i >= 0; i--)
-        if (v[i] != MODULUS[i])
-            return v[i] < MODULUS[i];
+        if (t->l[i] != MODULUS[i])
+            return t->l[i] < MODULUS[i];
     return 0;
 }
 
-/* acc / 2^256 mod r, for at most WIDE_TERMS products: the quotient is below 5 r. */
-#define WIDE_TERMS 8
-static void wide_reduce(fr *out, uint64_t acc[9])
+static void total_reduce(fr *out, total *t)
 {
-    for (int i = 0; i < 4; i++) {
-        uint64_t m = acc[i] * MODULUS_INVERSE;
-        u128 carry = 0;
-        for (int j = 0; j < 4; j++) {
-            carry += (u128)m * MODULUS[j] + acc[i + j];
-            acc[i + j] = (uint64_t)carry;
-            carry >>= 64;
-        }
-        for (int j = i + 4; j < 9; j++) {
-            carry += acc[j];
-            acc[j] = (uint64_t)carry;
-            carry >>= 64;
-        }
-    }
-    uint64_t *v = acc + 4;
-    while (!below_modulus(v)) {
+    uint64_t times =
+        (uint64_t)((u128)(t->l[4] << 2 | t->l[3] >> 62) * MODULUS_BARRETT >> 64); /* at most 2 too small */
+    do {
         uint64_t borrow = 0;
-        for (int i = 0; i < 5; i++) {
-            u128 d = (u128)v[i] - (i < 4 ? MODULUS[i] : 0) - borrow;
-            v[i] = (uint64_t)d;
-            borrow = (uint64_t)(d >> 64) & 1;
+        u128 c = 0;
+        UNROLL for (int i = 0; i < 4; i++)
+        {
+            c += (u128)MODULUS[i] * times;
+            u128 x = (u128)t->l[i] - (uint64_t)c - borrow;
+            t->l[i] = (uint64_t)x;
+            borrow = (uint64_t)(x >> 64) & 1;
+            c >>= 64;
         }
-    }
-    memcpy(out, v, sizeof(*out));
+        t->l[4] -= (uint64_t)c + borrow;
+        times = 1;
+    } while (!below_modulus(t));
+    memcpy(out, t->l, sizeof(*out));
 }
 
-static void add_terms(fr *sum, const place *p, const field_term *t, const field_term *end)
+/* t += acc / 2^256 (Montgomery), for at most WIDE_TERMS products; acc becomes 0. */
+#define WIDE_TERMS 64
+static void wide_reduce(total *t, uint64_t acc[9])
+{
+    u128 c;
+    uint64_t top = 0; /* carried into acc[i + 4] */
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        uint64_t m = acc[i] * MODULUS_INVERSE;
+        c = 0;
+        UNROLL for (int j = 0; j < 4; j++)
+        {
+            c += (u128)m * MODULUS[j] + acc[i + j];
+            acc[i + j] = (uint64_t)c;
+            c >>= 64;
+        }
+        c += (u128)acc[i + 4] + top;
+        acc[i + 4] = (uint64_t)c;
+        top = (uint64_t)(c >> 64);
+    }
+    total_add(t, acc + 4, acc[8] + top);
+    memset(acc, 0, 9 * sizeof(acc[0]));
+}
+
+static void add_terms(total *sum, const place *p, const field_term *t, const field_term *end)
 {
     const fr *dictionary = (const fr *)p->s->circuit->dictionary;
     uint64_t acc[9] = {0};
     unsigned products = 0;
-    fr x;
     for (; t < end; t++) {
-        const fr *v;
-        switch (t->kind) {
-        case TERM_PLUS:
-            fr_add(sum, sum, value_at(p, t->col));
-            continue;
-        case TERM_MINUS:
-            fr_sub(sum, sum, value_at(p, t->col));
-            continue;
-        case TERM_BIT:
-            if (bit_at(p,
-                       CUZK_COL_INDEX(t->col) | (CUZK_COL_CLASS(t->col) == CUZK_COL_LOCAL ? POS_LOCAL : 0)))
-                fr_add(sum, sum, &dictionary[t->coef]);
-            continue;
-        default:
-            v = value_at(p, t->col);
-        }
-        wide_add(acc, v, &dictionary[t->coef]);
-        if (++products == WIDE_TERMS) {
-            wide_reduce(&x, acc);
-            fr_add(sum, sum, &x);
-            memset(acc, 0, sizeof(acc));
-            products = 0;
+        const fr *v = value_at(p, t->col);
+        if (t->kind == TERM_PLUS) {
+            total_add(sum, v->l, 0);
+        } else if (t->kind == TERM_MINUS) {
+            total_sub(sum, v);
+        } else {
+            wide_add(acc, v, &dictionary[t->coef]);
+            if (++products == WIDE_TERMS) {
+                wide_reduce(sum, acc);
+                products = 0;
+            }
         }
     }
-    if (products) {
-        wide_reduce(&x, acc);
-        fr_add(sum, sum, &x);
-    }
+    if (products)
+        wide_reduce(sum, acc);
 }
 
 /* ---- runs of bits ---- */
@@ -217,52 +295,11 @@ static inline uint64_t run_value(const place *p, const bit_run *r)
     return v;
 }
 
-/* Digits of 32 bits that have not been carried: digit k counts 2^(32 k). */
-enum { DIGITS = 10 };
-
-/* The sum of the digits, in Montgomery form. */
-static void from_digits(fr *out, const int64_t digit[DIGITS])
+static void add_runs(total *sum, const place *p, const bit_run *r, const bit_run *end)
 {
-    uint64_t v[5];
-    int64_t carry = 0;
-    for (int k = 0; k < DIGITS; k++) {
-        int64_t d = digit[k] + carry;
-        uint64_t low = (uint32_t)d;
-        v[k / 2] = k & 1 ? v[k / 2] | low << 32 : low;
-        carry = d >> 32;
-    }
-    int minus = carry < 0;
-    if (minus) {
-        uint64_t borrow = 1;
-        for (int k = 0; k < 5; k++) {
-            v[k] = ~v[k] + borrow;
-            borrow = borrow && !v[k];
-        }
-    }
-    fr low, high = {{v[4], 0, 0, 0}};
-    memcpy(&low, v, sizeof(low));
-    fr_mul(&low, &low, &R2);
-    if (v[4]) {
-        fr_mul(&high, &high, &R3);
-        fr_add(&low, &low, &high);
-    }
-    if (minus)
-        fr_neg(&low, &low);
-    *out = low;
-}
-
-static void add_runs(fr *sum, const place *p, const bit_run *r, const bit_run *end)
-{
-    int64_t digit[DIGITS] = {0};
-    fr x;
-    for (; r < end; r++) {
-        uint64_t v = run_value(p, r) << (r->shift & 31);
-        int64_t *d = &digit[r->shift >> 5], minus = -(int64_t)(r->flags & RUN_MINUS);
-        d[0] += ((int64_t)(v & 0xffffffffu) ^ minus) - minus;
-        d[1] += ((int64_t)(v >> 32) ^ minus) - minus;
-    }
-    from_digits(&x, digit);
-    fr_add(sum, sum, &x);
+    const fr *dictionary = (const fr *)p->s->circuit->dictionary;
+    for (; r < end; r++)
+        total_add_small(sum, &dictionary[r->coef], run_value(p, r));
 }
 
 static void execute_sums(const place *p, const spmv_plan *plan, fr *out)
@@ -273,14 +310,14 @@ static void execute_sums(const place *p, const spmv_plan *plan, fr *out)
         const sum_row *r = &plan->sum[k];
         const bit_run *run_end = plan->run + r->runs_end;
         const field_term *term_end = plan->term + r->terms_end;
-        fr sum = FR_ZERO;
+        total sum = {{0}};
         if (r->constant != NO_CONSTANT)
-            memcpy(&sum, &p->s->circuit->dictionary[r->constant], sizeof(sum));
+            memcpy(sum.l, &p->s->circuit->dictionary[r->constant], sizeof(fr));
         if (run < run_end)
             add_runs(&sum, p, run, run_end);
         if (term < term_end)
             add_terms(&sum, p, term, term_end);
-        out[r->row] = sum;
+        total_reduce(&out[r->row], &sum);
         run = run_end;
         term = term_end;
     }
@@ -295,10 +332,10 @@ void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *plan, co
     p.local_input = (const fr *)s->witness->input + seg->input_base + repetition * seg->input_stride;
 #if defined(__SSE2__)
     if (s->stream && !((uintptr_t)out & 15))
-        stream_table(&p, w, plan, out);
+        tables_past_cache(&p, w, plan, out);
     else
 #endif
-        execute_table(&p, w, plan, out);
+        tables(&p, w, plan, out);
     for (uint32_t k = 0; k < plan->copies; k++)
         out[plan->copy[k].row] = *value_at(&p, plan->copy[k].col);
     execute_sums(&p, plan, out);

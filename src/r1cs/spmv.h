@@ -1,37 +1,43 @@
 /* Products of the compiled matrices with a compact witness.
  *
  * Work is cut into chunks of template rows. A chunk is translated once into a plan and then executed for each
- * of its repetitions. Rows fall into three kinds: table rows   at most two bits and a constant, whatever the
- * coefficients: one of four values made beforehand copies       one field wire with coefficient 1 sums
- * everything else. Bits with coefficients +-2^k are gathered into runs (consecutive wires, consecutive
- *                powers: how packed words look) and added as integers; field wires are added, or multiplied
- * with one Montgomery reduction for several products.
+ * of its repetitions. Rows fall into three kinds: table rows   at most three bits and a constant, whatever
+ * the coefficients: one of eight values made beforehand copies       one field wire with coefficient 1 sums
+ * everything else. Consecutive bits whose coefficients double from one to the next (how packed words look,
+ * also where a word is counted at several places of the same row) are one small integer times the first
+ * coefficient; everything is added up unreduced and reduced once.
  */
 #ifndef R1CS_SPMV_H
 #define R1CS_SPMV_H
 #include "r1cs/r1cs.h"
 
-/* Position of a bit: bit 31 set: relative to the repetition's first wire; else an aux index. */
-#define POS_LOCAL 0x80000000u
-
-typedef struct table_row {
+/* Rows of one or two bits of the segment's usual class: local where it is repeated, global where it is not.
+ */
+typedef struct table_row1 {
+    uint32_t row, pattern, pos;
+} table_row1;
+typedef struct table_row2 {
     uint32_t row, pattern, pos[2];
-} table_row;
+} table_row2;
+/* The others. Bit 31 of a position: relative to the repetition's first wire. */
+#define POS_LOCAL 0x80000000u
+typedef struct table_row3 {
+    uint32_t row, pattern, pos[3];
+} table_row3;
 
 typedef struct copy_row {
     uint32_t row, col;
 } copy_row;
 
-enum { RUN_MINUS = 1, RUN_REVERSED = 2, RUN_ALTERNATE = 4 };
+enum { RUN_REVERSED = 1, RUN_ALTERNATE = 2 };
 #define RUN_MAX 32u
-/* Bits pos, pos + 1 ... (ALTERNATE: pos, pos + 2 ...) with coefficients 2^shift, 2^(shift + 1) ...; REVERSED:
- * the last bit has 2^shift. */
+/* Bits pos, pos + 1 ... (ALTERNATE: pos, pos + 2 ...); the first has coefficient coef, each next one twice
+ * the last (REVERSED: the last has coef). */
 typedef struct bit_run {
-    uint32_t pos;
-    uint8_t length, shift, flags, unused;
+    uint32_t pos, coef, length, flags;
 } bit_run;
 
-typedef enum term_kind { TERM_PLUS, TERM_MINUS, TERM_PRODUCT, TERM_BIT, TERM_IMPORT } term_kind;
+typedef enum term_kind { TERM_PLUS, TERM_MINUS, TERM_PRODUCT } term_kind;
 typedef struct field_term {
     uint32_t col, coef, kind;
 } field_term;
@@ -45,24 +51,25 @@ typedef struct sum_row {
 
 /* One matrix of a chunk. */
 typedef struct spmv_plan {
-    table_row *table;
+    table_row1 *one;
+    table_row2 *two;
+    table_row3 *three;
     copy_row *copy;
     sum_row *sum;
     bit_run *run;
     field_term *term;
-    uint32_t tables, copies, sums, runs, terms;
+    uint32_t ones, twos, threes, copies, sums, runs, terms;
 } spmv_plan;
 
 #define CHUNK_ROWS 512u
 #define CHUNK_NNZ  8192u
 #define PATTERNS   4096u /* of a worker; a chunk makes at most 3 * CHUNK_ROWS */
-#define NO_POWER   0xffffu
 
 /* What a worker needs; allocated before the work starts. */
 typedef struct spmv_worker {
     spmv_plan plan[3];
-    fr (*pattern)[4]; /* PATTERNS, values by bit 0 + 2 * bit 1 */
-    uint32_t (*pattern_key)[3];
+    fr (*pattern)[8]; /* PATTERNS, values by bit 0 + 2 * bit 1 + 4 * bit 2 */
+    uint32_t (*pattern_key)[4];
     uint32_t *pattern_slot; /* 2 * PATTERNS, index + 1 */
     uint32_t patterns;
     fr *row_value[3]; /* for checks: CHUNK_ROWS each */
@@ -79,7 +86,7 @@ typedef struct spmv {
     const cuzk_witness_view *witness;
     const uint64_t *bits;
     unsigned matrices; /* 2: A and B; 3: C too */
-    uint16_t *power;   /* of each coefficient: k for 2^k, k | 0x100 for -2^k, else NO_POWER */
+    uint32_t *twice;   /* index of twice a coefficient, or NO_CONSTANT */
     spmv_chunk *chunk;
     size_t chunks;
     spmv_worker *worker;

@@ -46,29 +46,40 @@ static size_t cut(const spmv *s, spmv_chunk *out, uint64_t *largest)
     return n;
 }
 
-static void classify(spmv *s)
+/* ---- coefficients ---- */
+static uint64_t hash_fr(const fr *c)
 {
-    for (size_t i = 0; i < s->circuit->dictionary_count; i++) {
-        s->power[i] = NO_POWER;
-        for (unsigned minus = 0; minus < 2; minus++) {
-            fr c;
-            scalar v;
-            memcpy(&c, &s->circuit->dictionary[i], sizeof(c));
-            if (minus)
-                fr_neg(&c, &c);
-            fr_to_scalar(&v, &c);
-            int ones = 0, at = 0;
-            for (int k = 0; k < 4; k++) {
-                ones += __builtin_popcountll(v.l[k]);
-                if (v.l[k])
-                    at = 64 * k + __builtin_ctzll(v.l[k]);
-            }
-            if (ones == 1 && at < 255) {
-                s->power[i] = (uint16_t)(at | (int)minus << 8);
-                break;
-            }
-        }
+    uint64_t h =
+        c->l[0] * 0x9e3779b97f4a7c15u ^ c->l[1] * 0xc2b2ae3d27d4eb4fu ^ c->l[3] * 0x165667b19e3779f9u;
+    return h ^ h >> 32;
+}
+
+/* Fills twice by looking every double up. */
+static int find_doubles(spmv *s)
+{
+    const fr *dictionary = (const fr *)s->circuit->dictionary;
+    size_t n = s->circuit->dictionary_count, slots = 64;
+    while (slots < 2 * n)
+        slots *= 2;
+    uint32_t *slot = mem_calloc(slots, sizeof(uint32_t));
+    if (!slot)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = hash_fr(&dictionary[i]) & (slots - 1);
+        while (slot[at])
+            at = (at + 1) & (slots - 1);
+        slot[at] = (uint32_t)i + 1;
     }
+    for (size_t i = 0; i < n; i++) {
+        fr twice;
+        fr_add(&twice, &dictionary[i], &dictionary[i]);
+        size_t at = hash_fr(&twice) & (slots - 1);
+        while (slot[at] && !fr_eq(&dictionary[slot[at] - 1], &twice))
+            at = (at + 1) & (slots - 1);
+        s->twice[i] = slot[at] ? slot[at] - 1 : NO_CONSTANT;
+    }
+    mem_free(slot);
+    return 1;
 }
 
 /* ---- memory ---- */
@@ -86,7 +97,9 @@ static size_t lay_out(spmv *s, uint8_t *base, uint64_t largest)
     for (unsigned i = 0; i < s->workers; i++) {
         spmv_worker ignored, *w = base ? &s->worker[i] : &ignored;
         for (unsigned m = 0; m < s->matrices; m++) {
-            w->plan[m].table = carve(&at, CHUNK_ROWS * sizeof(table_row));
+            w->plan[m].one = carve(&at, CHUNK_ROWS * sizeof(table_row1));
+            w->plan[m].two = carve(&at, CHUNK_ROWS * sizeof(table_row2));
+            w->plan[m].three = carve(&at, CHUNK_ROWS * sizeof(table_row3));
             w->plan[m].copy = carve(&at, CHUNK_ROWS * sizeof(copy_row));
             w->plan[m].sum = carve(&at, CHUNK_ROWS * sizeof(sum_row));
             w->plan[m].run = carve(&at, largest * sizeof(bit_run));
@@ -110,25 +123,24 @@ cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_vi
     s->stream = c->constraints >= (uint64_t)1 << 20;
     s->chunks = cut(s, NULL, &largest);
     s->chunk = mem_alloc(s->chunks * sizeof(spmv_chunk));
-    s->power = mem_alloc(c->dictionary_count * sizeof(uint16_t));
+    s->twice = mem_alloc(c->dictionary_count * sizeof(uint32_t));
     s->worker = mem_calloc(workers, sizeof(spmv_worker));
     s->memory_bytes = lay_out(s, NULL, largest);
     s->memory = big_alloc(s->memory_bytes);
-    if (!s->chunk || !s->power || !s->worker || !s->memory) {
+    if (!s->chunk || !s->twice || !s->worker || !s->memory || !find_doubles(s)) {
         size_t bytes = s->memory_bytes;
         spmv_clear(s);
         return mem_error(err, bytes, "the product of a circuit with its witness");
     }
     lay_out(s, s->memory, largest);
     cut(s, s->chunk, &largest);
-    classify(s);
     return CUZK_OK;
 }
 
 void spmv_clear(spmv *s)
 {
     mem_free(s->chunk);
-    mem_free(s->power);
+    mem_free(s->twice);
     mem_free(s->worker);
     if (s->memory)
         mem_wipe(s->memory, s->memory_bytes); /* row values of a check */
@@ -145,9 +157,11 @@ static void coefficient(fr *out, const spmv *s, uint32_t coef)
         memcpy(out, &s->circuit->dictionary[coef], sizeof(*out));
 }
 
-static uint32_t pattern_index(const spmv *s, spmv_worker *w, const uint32_t key[3])
+/* key: coefficients of up to three bits, then of the constant. */
+static uint32_t pattern_index(const spmv *s, spmv_worker *w, const uint32_t key[4])
 {
-    uint64_t h = key[0] * 0x9e3779b97f4a7c15u ^ key[1] * 0xc2b2ae3d27d4eb4fu ^ key[2] * 0x165667b19e3779f9u;
+    uint64_t h = key[0] * 0x9e3779b97f4a7c15u ^ key[1] * 0xc2b2ae3d27d4eb4fu ^ key[2] * 0xd6e8feb86659fd93u ^
+                 key[3] * 0x165667b19e3779f9u;
     uint32_t at = (uint32_t)(h >> 40) & (2 * PATTERNS - 1);
     for (; w->pattern_slot[at]; at = (at + 1) & (2 * PATTERNS - 1)) {
         uint32_t i = w->pattern_slot[at] - 1;
@@ -157,13 +171,13 @@ static uint32_t pattern_index(const spmv *s, spmv_worker *w, const uint32_t key[
     uint32_t i = w->patterns++;
     w->pattern_slot[at] = i + 1;
     memcpy(w->pattern_key[i], key, sizeof(w->pattern_key[i]));
-    fr c[2], *v = w->pattern[i];
-    coefficient(&v[0], s, key[2]);
-    coefficient(&c[0], s, key[0]);
-    coefficient(&c[1], s, key[1]);
-    fr_add(&v[1], &v[0], &c[0]);
-    fr_add(&v[2], &v[0], &c[1]);
-    fr_add(&v[3], &v[1], &c[1]);
+    fr *v = w->pattern[i], c;
+    coefficient(&v[0], s, key[3]);
+    for (uint32_t k = 0; k < 3; k++) {
+        coefficient(&c, s, key[k]);
+        for (uint32_t n = 1u << k, j = 0; j < n; j++)
+            fr_add(&v[n + j], &v[j], &c);
+    }
     return i;
 }
 
@@ -181,39 +195,43 @@ static uint32_t bit_position(uint32_t col)
     return CUZK_COL_INDEX(col) | (CUZK_COL_CLASS(col) == CUZK_COL_LOCAL ? POS_LOCAL : 0);
 }
 
-/* A table row if the terms allow it. */
-static int translate_table(const spmv *s, spmv_worker *w, table_row *out, const uint32_t *col,
-                           const uint32_t *coef, uint32_t n)
+/* A table row if the terms allow it. usual: the class bit of positions in one and two. */
+static int translate_table(const spmv *s, spmv_worker *w, spmv_plan *p, uint32_t row, const uint32_t *col,
+                           const uint32_t *coef, uint32_t n, uint32_t usual)
 {
-    uint32_t key[3] = {NO_CONSTANT, NO_CONSTANT, NO_CONSTANT}, bits = 0;
-    if (n > 3)
+    uint32_t key[4] = {NO_CONSTANT, NO_CONSTANT, NO_CONSTANT, NO_CONSTANT}, pos[3] = {0}, bits = 0,
+             unusual = 0;
+    if (n > 4)
         return 0;
-    out->pos[0] = out->pos[1] = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (is_constant(col[k])) {
-            if (key[2] != NO_CONSTANT)
-                return 0;
-            key[2] = coef[k];
-        } else if (is_bit(col[k]) && bits < 2) {
+        if (is_constant(col[k]) && key[3] == NO_CONSTANT) {
+            key[3] = coef[k];
+        } else if (is_bit(col[k]) && bits < 3) {
             key[bits] = coef[k];
-            out->pos[bits++] = bit_position(col[k]);
+            pos[bits] = bit_position(col[k]);
+            unusual |= (pos[bits++] ^ usual) & POS_LOCAL;
         } else {
             return 0;
         }
     }
-    out->pattern = pattern_index(s, w, key);
+    uint32_t pattern = pattern_index(s, w, key);
+    if (unusual || bits == 3 || !bits)
+        p->three[p->threes++] = (table_row3){row, pattern, {pos[0], pos[1], pos[2]}};
+    else if (bits == 2)
+        p->two[p->twos++] = (table_row2){row, pattern, {pos[0] & ~POS_LOCAL, pos[1] & ~POS_LOCAL}};
+    else
+        p->one[p->ones++] = (table_row1){row, pattern, pos[0] & ~POS_LOCAL};
     return 1;
 }
 
-/* How many terms from the first on make a run with this step between wires and between powers. */
+/* How many terms from the first on make a run with this step between wires, coefficients doubling or halving.
+ */
 static uint32_t run_length(const spmv *s, const uint32_t *col, const uint32_t *coef, uint32_t n,
                            uint32_t step, int up)
 {
     uint32_t k = 1;
-    uint16_t power = s->power[coef[0]];
     while (k < n && k < RUN_MAX && col[k] == col[0] + k * step && is_bit(col[k]) &&
-           s->power[coef[k]] == (uint16_t)(up ? power + k : power - k) &&
-           (s->power[coef[k]] & 0x100) == (power & 0x100))
+           (up ? s->twice[coef[k - 1]] == coef[k] : s->twice[coef[k]] == coef[k - 1]))
         k++;
     return k;
 }
@@ -223,25 +241,14 @@ static uint32_t translate_run(const spmv *s, bit_run *out, const uint32_t *col, 
 {
     uint32_t best = 0, flags = 0;
     for (uint32_t f = 0; f < 4; f++) {
-        uint32_t k = run_length(s, col, coef, n, f & 1 ? 2 : 1, !(f & 2));
+        uint32_t k = run_length(s, col, coef, n, f & RUN_ALTERNATE ? 2 : 1, !(f & RUN_REVERSED));
         if (k > best) {
             best = k;
-            flags = (f & 1 ? RUN_ALTERNATE : 0) | (f & 2 ? RUN_REVERSED : 0);
+            flags = f;
         }
     }
-    uint16_t low = s->power[coef[flags & RUN_REVERSED ? best - 1 : 0]];
-    *out = (bit_run){bit_position(col[0]), (uint8_t)best, (uint8_t)low,
-                     (uint8_t)(flags | (low & 0x100 ? RUN_MINUS : 0)), 0};
+    *out = (bit_run){bit_position(col[0]), coef[flags & RUN_REVERSED ? best - 1 : 0], best, flags};
     return best;
-}
-
-static term_kind kind_of(uint32_t col, uint32_t coef)
-{
-    if (CUZK_COL_CLASS(col) == CUZK_COL_IMPORT)
-        return TERM_IMPORT;
-    if (is_bit(col))
-        return TERM_BIT;
-    return coef == 0 ? TERM_PLUS : coef == 1 ? TERM_MINUS : TERM_PRODUCT;
 }
 
 static void translate_sum(const spmv *s, spmv_plan *p, uint32_t row, const uint32_t *col,
@@ -253,10 +260,11 @@ static void translate_sum(const spmv *s, spmv_plan *p, uint32_t row, const uint3
     for (uint32_t k = 0; k < n;) {
         if (is_constant(col[k]) && out->constant == NO_CONSTANT) {
             out->constant = coef[k++];
-        } else if (is_bit(col[k]) && s->power[coef[k]] != NO_POWER) {
+        } else if (is_bit(col[k])) {
             k += translate_run(s, &p->run[p->runs++], col + k, coef + k, n - k);
         } else {
-            p->term[p->terms++] = (field_term){col[k], coef[k], kind_of(col[k], coef[k])};
+            uint32_t kind = coef[k] == 0 ? TERM_PLUS : coef[k] == 1 ? TERM_MINUS : TERM_PRODUCT;
+            p->term[p->terms++] = (field_term){col[k], coef[k], kind};
             k++;
         }
     }
@@ -265,21 +273,18 @@ static void translate_sum(const spmv *s, spmv_plan *p, uint32_t row, const uint3
 }
 
 static void translate_matrix(const spmv *s, spmv_worker *w, spmv_plan *p, const cuzk_matrix *m,
-                             uint32_t first, uint32_t end)
+                             const spmv_chunk *c, uint32_t usual)
 {
-    p->tables = p->copies = p->sums = p->runs = p->terms = 0;
-    for (uint32_t row = first; row < end; row++) {
+    p->ones = p->twos = p->threes = p->copies = p->sums = p->runs = p->terms = 0;
+    for (uint32_t row = c->first; row < c->end; row++) {
         const uint32_t *col = m->col + m->row[row], *coef = m->coef + m->row[row];
-        uint32_t n = m->row[row + 1] - m->row[row];
-        table_row *t = &p->table[p->tables];
-        if (translate_table(s, w, t, col, coef, n)) {
-            t->row = row - first;
-            p->tables++;
-        } else if (n == 1 && *coef == 0 && CUZK_COL_CLASS(*col) != CUZK_COL_IMPORT) {
-            p->copy[p->copies++] = (copy_row){row - first, *col};
-        } else {
-            translate_sum(s, p, row - first, col, coef, n);
-        }
+        uint32_t n = m->row[row + 1] - m->row[row], to = row - c->first;
+        if (translate_table(s, w, p, to, col, coef, n, usual))
+            continue;
+        if (n == 1 && *coef == 0)
+            p->copy[p->copies++] = (copy_row){to, *col};
+        else
+            translate_sum(s, p, to, col, coef, n);
     }
 }
 
@@ -291,5 +296,5 @@ void spmv_translate(const spmv *s, spmv_worker *w, const spmv_chunk *c)
         w->patterns = 0;
     }
     for (unsigned m = 0; m < s->matrices; m++)
-        translate_matrix(s, w, &w->plan[m], matrix_of(seg, m), c->first, c->end);
+        translate_matrix(s, w, &w->plan[m], matrix_of(seg, m), c, seg->count > 1 ? POS_LOCAL : 0);
 }

@@ -117,7 +117,7 @@ static var any_wire(random_system *s, int local)
 
 static void random_terms(random_system *s, lc *l, int local)
 {
-    static const uint32_t length[] = {0, 1, 1, 1, 2, 2, 2, 3, 3, 5, 9, 40};
+    static const uint32_t length[] = {0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 9, 40, 200};
     uint32_t n = length[below(s, sizeof(length) / sizeof(length[0]))];
     fr c;
     lc_reset(l);
@@ -132,22 +132,21 @@ static void random_terms(random_system *s, lc *l, int local)
     }
 }
 
-/* Consecutive bits with consecutive powers of two, both ways round: how packed words look. */
+/* Bits side by side, or every other one, whose coefficients double, either way round: how packed words look.
+ */
 static void packed_terms(random_system *s, lc *l, int local)
 {
-    uint32_t n = 1 + below(s, 80), first = below(s, 170), down = below(s, 2);
+    uint32_t n = 1 + below(s, 80), down = below(s, 2), alternate = below(s, 3) == 0;
     var bit[80];
+    fr c;
     for (uint32_t i = 0; i < n; i++) {
         fr v = random_bit(s);
         bit[i] = wire(s, local, 0, &v);
+        v = random_bit(s);
+        if (alternate)
+            wire(s, local, 0, &v);
     }
-    fr c;
-    scalar k = {{0}};
-    k.l[first / 64] = 1ull << (first & 63);
-    fr_from_scalar(&c, &k);
-    int minus = (int)below(s, 2);
-    if (minus)
-        fr_neg(&c, &c);
+    coefficient(s, &c);
     for (uint32_t i = 0; i < n; i++) {
         lc_add(l, bit[down ? n - 1 - i : i], &c);
         fr_add(&c, &c, &c);

@@ -540,6 +540,29 @@ static void test_memory_failures(void **state)
     assert_true(n > 20);
 }
 
+/* The same for products and checks. */
+static void test_memory_failures_of_products(void **state)
+{
+    (void)state;
+    pair p;
+    uint64_t n, at = 1;
+    pair_open(&p, 3);
+    fr *a = mem_alloc(p.n.constraints * sizeof(fr)), *b = mem_alloc(p.n.constraints * sizeof(fr));
+    do {
+        cuzk_error err;
+        mem_fault_set(at, 1);
+        cuzk_status status =
+            at & 1 ? r1cs_multiply(p.r, &p.w, a, b, NULL, &err) : r1cs_check(p.r, &p.w, NULL, &err);
+        n = mem_fault_count();
+        mem_fault_set(0, 0);
+        assert_int_equal(status, n < at ? CUZK_OK : CUZK_OUT_OF_MEMORY);
+    } while (at++ <= n);
+    assert_true(at > 4);
+    mem_free(a);
+    mem_free(b);
+    pair_close(&p);
+}
+
 /* ---- linear combinations ---- */
 static void test_linear_combinations(void **state)
 {
@@ -601,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_builder_errors),
         cmocka_unit_test(test_empty_circuit),
         cmocka_unit_test(test_memory_failures),
+        cmocka_unit_test(test_memory_failures_of_products),
     };
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }
