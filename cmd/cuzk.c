@@ -10,7 +10,8 @@
 
 static const cli_command *const COMMANDS[] = {
     &command_prove_porep,  &command_verify_porep, &command_witness_porep, &command_setup,
-    &command_circuit,      &command_params,
+    &command_circuit,      &command_params,       &command_synth_porep,   &command_synth_winning,
+    &command_synth_window, &command_synth_update,
 #ifdef CUZK_HAVE_CLIENT
     &command_submit_porep, &command_await,        &command_cancel,        &command_status,
 #endif

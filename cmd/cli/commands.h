@@ -4,4 +4,6 @@
 #include "cli/cli.h"
 extern const cli_command command_circuit, command_setup, command_params;
 extern const cli_command command_prove_porep, command_verify_porep, command_witness_porep;
+extern const cli_command command_synth_porep, command_synth_winning, command_synth_window,
+    command_synth_update;
 #endif

@@ -18,6 +18,10 @@ typedef struct synth_options {
     uint64_t miner_id; /* default 1000 */
     uint64_t sector;   /* number of the first sector; default 1 */
     size_t sectors;    /* PoSt: how many; 0: one */
+    /* synth_write: the number of the proof on the wire, where not the newest of the size is wanted (V1_1,
+     * V1_2) */
+    int has_registered_proof;
+    uint64_t registered_proof;
 } synth_options;
 #define SYNTH_DEFAULTS ((synth_options){.seed = 1, .miner_id = 1000, .sector = 1, .sectors = 1})
 

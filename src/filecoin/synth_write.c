@@ -82,6 +82,22 @@ static void write_prover(json_out *j, const synth_options *o)
     write_hex(j, "prover_id", id);
 }
 
+/* CUZK_OK if the proof exists and is one for the sector size. */
+static cuzk_status check_registered(const char *name, uint64_t size, uint64_t sector_size, const char *kind,
+                                    const synth_options *o, cuzk_error *err)
+{
+    if (!name && o->has_registered_proof)
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "registered proof %llu: there is no such %s",
+                              (unsigned long long)o->registered_proof, kind);
+    if (!name)
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "no %s is registered for sectors of %s", kind,
+                              sector_size_name(sector_size));
+    if (size != sector_size)
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "%s is not for sectors of %s", name,
+                              sector_size_name(sector_size));
+    return CUZK_OK;
+}
+
 /* ---- PoRep ---- */
 
 static cuzk_status porep_public_json(json_out *j, const porep_c1 *c, const synth_options *o, cuzk_error *err)
@@ -119,16 +135,18 @@ static void file_sink(void *ctx, const void *data, size_t bytes)
 static cuzk_status write_porep(const char *folder, uint64_t sector_size, const synth_options *o, json_out *j,
                                const poseidon_set *ps, pool *p, cuzk_error *err)
 {
-    const registered_seal *seal = seal_find(sector_size, POREP_V1_1);
+    const registered_seal *seal =
+        o->has_registered_proof ? seal_by_number(o->registered_proof) : seal_find(sector_size, POREP_V1_1);
     porep_c1 *c;
     file_writer w;
     char path[4096];
-    if (!seal)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "no seal proof is registered for sectors of %s",
-                              sector_size_name(sector_size));
+    cuzk_status st = check_registered(seal ? seal->name : NULL, seal ? seal->sector_size : 0, sector_size,
+                                      "seal proof", o, err);
+    if (st != CUZK_OK)
+        return st;
     if (o->sectors > 1)
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "a PoRep is about one sector, not %zu", o->sectors);
-    cuzk_status st = synth_porep(&c, seal, o, ps, p, err);
+    st = synth_porep(&c, seal, o, ps, p, err);
     if (st != CUZK_OK)
         return st;
     snprintf(path, sizeof path, "%s/c1.json", folder);
@@ -145,9 +163,13 @@ static cuzk_status write_porep(const char *folder, uint64_t sector_size, const s
 
 /* ---- PoSt ---- */
 
-static const registered_post *find_post(uint64_t sector_size, int winning)
+static const registered_post *find_post(uint64_t sector_size, int winning, const synth_options *o)
 {
     const registered_post *found = NULL; /* the last of its kind: WindowPoSt V1_2 */
+    if (o->has_registered_proof) {
+        found = post_by_number(o->registered_proof);
+        return found && found->winning == winning ? found : NULL;
+    }
     for (uint64_t i = 0; post_by_number(i); i++)
         if (post_by_number(i)->sector_size == sector_size && post_by_number(i)->winning == winning)
             found = post_by_number(i);
@@ -179,13 +201,14 @@ static void write_sectors(json_out *j, const synth_vanilla *v, const registered_
 static cuzk_status write_post(const char *folder, uint64_t sector_size, int winning, const synth_options *o,
                               json_out *j, const poseidon_set *ps, pool *p, cuzk_error *err)
 {
-    const registered_post *post = find_post(sector_size, winning);
+    const registered_post *post = find_post(sector_size, winning, o);
     synth_vanilla v;
     char path[4096];
-    if (!post)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "no PoSt is registered for sectors of %s",
-                              sector_size_name(sector_size));
-    cuzk_status st = synth_post(&v, post, o, ps, p, err);
+    cuzk_status st = check_registered(post ? post->name : NULL, post ? post->sector_size : 0, sector_size,
+                                      winning ? "WinningPoSt" : "WindowPoSt", o, err);
+    if (st != CUZK_OK)
+        return st;
+    st = synth_post(&v, post, o, ps, p, err);
     if (st != CUZK_OK)
         return st;
     post_public pub = {.post = post, .sectors = v.sectors, .sector_count = v.count};
@@ -220,13 +243,16 @@ static cuzk_status write_update(const char *folder, uint64_t sector_size, const 
     for (uint64_t i = 0; update_by_number(i); i++)
         if (update_by_number(i)->sector_size == sector_size)
             update = update_by_number(i);
-    if (!update)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "no update proof is registered for sectors of %s",
-                              sector_size_name(sector_size));
+    if (o->has_registered_proof)
+        update = update_by_number(o->registered_proof);
+    cuzk_status st = check_registered(update ? update->name : NULL, update ? update->sector_size : 0,
+                                      sector_size, "update proof", o, err);
+    if (st != CUZK_OK)
+        return st;
     if (o->sectors > 1)
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "an update is about one sector, not %zu",
                               o->sectors);
-    cuzk_status st = synth_update(&v, update, o, ps, p, err);
+    st = synth_update(&v, update, o, ps, p, err);
     if (st != CUZK_OK)
         return st;
     snprintf(path, sizeof path, "%s/vanilla-all.bin", folder);

@@ -510,6 +510,36 @@ static void files(void **state)
     assert_int_equal(test_json_int(j, "h"), 10);
     json_decref(j);
     OK(synth_write(folder, CIRCUIT_WINNING, 2048, &(synth_options){.seed = 5}, ps, workers, err));
+    OK(synth_write(folder, CIRCUIT_WINDOW, 2048,
+                   &(synth_options){.seed = 5, .has_registered_proof = 1, .registered_proof = 5}, ps, NULL,
+                   err));
+    j = public_json();
+    assert_string_equal(test_json_string(j, "registered_proof"), "StackedDrgWindow2KiBV1");
+    json_decref(j);
+    OK(synth_write(folder, CIRCUIT_POREP, 2048,
+                   &(synth_options){.seed = 5, .has_registered_proof = 1, .registered_proof = 0}, ps, NULL,
+                   err));
+    j = public_json();
+    assert_string_equal(test_json_string(j, "api_version"), "1.0.0");
+    json_decref(j);
+    static const struct {
+        circuit_kind kind;
+        uint64_t size, number;
+        const char *words;
+    } wrong[] = {{CIRCUIT_POREP, 2048, 20, "20"},
+                 {CIRCUIT_POREP, 2048, 8, "StackedDrg32GiBV1_1 is not for sectors of 2KiB"},
+                 {CIRCUIT_WINNING, 2048, 5, "WinningPoSt"},
+                 {CIRCUIT_WINDOW, 2048, 0, "WindowPoSt"},
+                 {CIRCUIT_WINDOW, 2048, 11, "8MiB"},
+                 {CIRCUIT_UPDATE, 2048, 5, "update proof"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cuzk_error err = {0};
+        synth_options x = {.has_registered_proof = 1, .registered_proof = wrong[i].number};
+        assert_int_equal(synth_write(folder, wrong[i].kind, wrong[i].size, &x, ps, NULL, &err),
+                         CUZK_INVALID_ARGUMENT);
+        if (!strstr(err.message, wrong[i].words))
+            fail_msg("%s", err.message);
+    }
     static const circuit_kind kinds[] = {CIRCUIT_POREP, CIRCUIT_WINNING, CIRCUIT_WINDOW, CIRCUIT_UPDATE};
     for (int k = 0; k < 4; k++) {
         cuzk_error err = {0};
