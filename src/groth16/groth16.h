@@ -23,6 +23,8 @@ typedef struct verifying_key {
 cuzk_status vk_parse(verifying_key *vk, const uint8_t *data, size_t size, size_t *used,
                      cuzk_error *err) CUZK_MUST_CHECK;
 cuzk_status vk_open(verifying_key *vk, const char *path, cuzk_error *err) CUZK_MUST_CHECK;
+/* The same from a parameter file, which begins with its key. */
+cuzk_status vk_open_params(verifying_key *vk, const char *path, cuzk_error *err) CUZK_MUST_CHECK;
 void vk_clear(verifying_key *vk);
 /* Bytes of a .vk: 96*3 + 192*3 + 4 + 96 * ic_count. */
 size_t vk_bytes(const verifying_key *vk);

@@ -168,6 +168,19 @@ void params_close(params *p)
     mem_free(p);
 }
 
+cuzk_status vk_open_params(verifying_key *vk, const char *path, cuzk_error *err)
+{
+    params *p;
+    memset(vk, 0, sizeof(*vk));
+    cuzk_status s = params_open(&p, path, err);
+    if (s != CUZK_OK)
+        return s;
+    *vk = p->vk;
+    memset(&p->vk, 0, sizeof(p->vk)); /* taken */
+    params_close(p);
+    return CUZK_OK;
+}
+
 unsigned domain_log_for(uint64_t rows)
 {
     unsigned k = 0;
