@@ -201,6 +201,8 @@ cuzk_status post_public_inputs(fr *out, size_t n, const post_public *pub, uint32
     const registered_post *post = pub->post;
     const circuit_info *ci =
         circuit_find(post->winning ? CIRCUIT_WINNING : CIRCUIT_WINDOW, post->sector_size);
+    if (!pub->sector_count)
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "%s: no sector is given", post->name);
     cuzk_status status = check_request(post, pub->randomness, pub->sector_count, err);
     if (status != CUZK_OK)
         return status;
