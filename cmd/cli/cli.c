@@ -1,6 +1,5 @@
 #include "cli/cli.h"
 #include "base/clock.h"
-#include "base/encode.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -51,17 +50,6 @@ const char *const *cli_list(const cli_args *a, const char *name, size_t *count)
     size_t i = own_option(a, name);
     *count = a->list_count[i];
     return a->list[i];
-}
-
-int cli_hex(const cli_args *a, const char *name, uint8_t *out, size_t n)
-{
-    const char *t = cli_text(a, name);
-    if (t && hex_decode(out, n, t) == 0)
-        return 0;
-    if (t)
-        return cli_usage_error(a, "%s takes %zu hexadecimal digits (%zu bytes), not \"%.80s\"", name, 2 * n,
-                               n, t);
-    return cli_usage_error(a, "%s is missing", name);
 }
 
 int cli_exit_status(cuzk_status s)

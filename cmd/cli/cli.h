@@ -55,8 +55,6 @@ int cli_flag(const cli_args *a, const char *name);
 int cli_given(const cli_args *a, const char *name);
 uint64_t cli_u64(const cli_args *a, const char *name, uint64_t otherwise);
 const char *const *cli_list(const cli_args *a, const char *name, size_t *count);
-/* Exactly n bytes of hex; prints what is wrong and returns non-zero. */
-int cli_hex(const cli_args *a, const char *name, uint8_t *out, size_t n);
 
 /* Parses and runs; prints usage errors. */
 int cli_main(int argc, char **argv, const cli_command *const *commands, size_t count);

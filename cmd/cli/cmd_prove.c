@@ -187,11 +187,6 @@ static int run_prove(const cli_args *a, circuit_kind kind)
     return rc;
 }
 
-static int run_prove_porep(const cli_args *a)
-{
-    return run_prove(a, CIRCUIT_POREP);
-}
-
 #define PROVE_OPTIONS                                                                                        \
     {"--out", OPT_TEXT, "FILE", "where the proof goes (192 bytes a partition)", 1},                          \
         {"--partition", OPT_U64, "K", "prove this partition only", 0},                                       \
@@ -200,15 +195,58 @@ static int run_prove_porep(const cli_args *a)
         {"--device", OPT_TEXT, "NAME", "cpu (default), cuda or cuda:N", 0}, PARAMS_OPTIONS,                  \
         WORKPLACE_OPTIONS
 
-static const cli_option POREP_OPTIONS[] = {
-    {"--c1", OPT_TEXT, "FILE", "the C1 document", 1},
-    PROVE_OPTIONS,
-};
+static int run_prove_porep(const cli_args *a)
+{
+    return run_prove(a, CIRCUIT_POREP);
+}
+static const cli_option POREP_TABLE[] = {{"--c1", OPT_TEXT, "FILE", "the C1 document", 1}, PROVE_OPTIONS};
 const cli_command command_prove_porep = {
     .name = "prove porep",
     .positional = "",
-    .summary = "prove a PoRep from its C1 document",
-    .options = POREP_OPTIONS,
-    .option_count = sizeof(POREP_OPTIONS) / sizeof(POREP_OPTIONS[0]),
+    .summary = "prove a PoRep and verify the proof",
+    .options = POREP_TABLE,
+    .option_count = sizeof(POREP_TABLE) / sizeof(POREP_TABLE[0]),
     .run = run_prove_porep,
+};
+
+static int run_prove_winning(const cli_args *a)
+{
+    return run_prove(a, CIRCUIT_WINNING);
+}
+static const cli_option WINNING_TABLE[] = {VANILLA_OPTIONS, POST_OPTIONS, PROVE_OPTIONS};
+const cli_command command_prove_winning = {
+    .name = "prove winning",
+    .positional = "",
+    .summary = "prove a WinningPoSt and verify the proof",
+    .options = WINNING_TABLE,
+    .option_count = sizeof(WINNING_TABLE) / sizeof(WINNING_TABLE[0]),
+    .run = run_prove_winning,
+};
+
+static int run_prove_window(const cli_args *a)
+{
+    return run_prove(a, CIRCUIT_WINDOW);
+}
+static const cli_option WINDOW_TABLE[] = {VANILLA_OPTIONS, POST_OPTIONS, PROVE_OPTIONS};
+const cli_command command_prove_window = {
+    .name = "prove window",
+    .positional = "",
+    .summary = "prove a WindowPoSt and verify the proof",
+    .options = WINDOW_TABLE,
+    .option_count = sizeof(WINDOW_TABLE) / sizeof(WINDOW_TABLE[0]),
+    .run = run_prove_window,
+};
+
+static int run_prove_update(const cli_args *a)
+{
+    return run_prove(a, CIRCUIT_UPDATE);
+}
+static const cli_option UPDATE_TABLE[] = {VANILLA_OPTIONS, UPDATE_OPTIONS, PROVE_OPTIONS};
+const cli_command command_prove_update = {
+    .name = "prove update",
+    .positional = "",
+    .summary = "prove a SnapDeals update and verify the proof",
+    .options = UPDATE_TABLE,
+    .option_count = sizeof(UPDATE_TABLE) / sizeof(UPDATE_TABLE[0]),
+    .run = run_prove_update,
 };

@@ -98,26 +98,64 @@ static int run_witness(const cli_args *a, circuit_kind kind)
     return rc;
 }
 
-static int run_witness_porep(const cli_args *a)
-{
-    return run_witness(a, CIRCUIT_POREP);
-}
-
 #define WITNESS_OPTIONS                                                                                      \
     {"--partition", OPT_U64, "K", "which partition (default 0)", 0},                                         \
         {"--miner-id", OPT_U64, "N", "the miner's number", 0},                                               \
         {"--wtns", OPT_TEXT, "FILE", "write the witness as snarkjs .wtns", 0},                               \
         {"--block", OPT_U64, "N", "also digest every block of N values", 0}, WORKPLACE_OPTIONS
 
-static const cli_option POREP_OPTIONS[] = {
-    {"--c1", OPT_TEXT, "FILE", "the C1 document", 1},
-    WITNESS_OPTIONS,
-};
+static int run_witness_porep(const cli_args *a)
+{
+    return run_witness(a, CIRCUIT_POREP);
+}
+static const cli_option POREP_TABLE[] = {{"--c1", OPT_TEXT, "FILE", "the C1 document", 1}, WITNESS_OPTIONS};
 const cli_command command_witness_porep = {
     .name = "witness porep",
     .positional = "",
-    .summary = "public inputs and digests of a PoRep partition's witness",
-    .options = POREP_OPTIONS,
-    .option_count = sizeof(POREP_OPTIONS) / sizeof(POREP_OPTIONS[0]),
+    .summary = "public inputs and digests of a PoRep",
+    .options = POREP_TABLE,
+    .option_count = sizeof(POREP_TABLE) / sizeof(POREP_TABLE[0]),
     .run = run_witness_porep,
+};
+
+static int run_witness_winning(const cli_args *a)
+{
+    return run_witness(a, CIRCUIT_WINNING);
+}
+static const cli_option WINNING_TABLE[] = {VANILLA_OPTIONS, POST_OPTIONS, WITNESS_OPTIONS};
+const cli_command command_witness_winning = {
+    .name = "witness winning",
+    .positional = "",
+    .summary = "public inputs and digests of a WinningPoSt",
+    .options = WINNING_TABLE,
+    .option_count = sizeof(WINNING_TABLE) / sizeof(WINNING_TABLE[0]),
+    .run = run_witness_winning,
+};
+
+static int run_witness_window(const cli_args *a)
+{
+    return run_witness(a, CIRCUIT_WINDOW);
+}
+static const cli_option WINDOW_TABLE[] = {VANILLA_OPTIONS, POST_OPTIONS, WITNESS_OPTIONS};
+const cli_command command_witness_window = {
+    .name = "witness window",
+    .positional = "",
+    .summary = "public inputs and digests of a WindowPoSt",
+    .options = WINDOW_TABLE,
+    .option_count = sizeof(WINDOW_TABLE) / sizeof(WINDOW_TABLE[0]),
+    .run = run_witness_window,
+};
+
+static int run_witness_update(const cli_args *a)
+{
+    return run_witness(a, CIRCUIT_UPDATE);
+}
+static const cli_option UPDATE_TABLE[] = {VANILLA_OPTIONS, UPDATE_OPTIONS, WITNESS_OPTIONS};
+const cli_command command_witness_update = {
+    .name = "witness update",
+    .positional = "",
+    .summary = "public inputs and digests of a SnapDeals update",
+    .options = UPDATE_TABLE,
+    .option_count = sizeof(UPDATE_TABLE) / sizeof(UPDATE_TABLE[0]),
+    .run = run_witness_update,
 };

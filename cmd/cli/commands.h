@@ -2,8 +2,11 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 #include "cli/cli.h"
-extern const cli_command command_circuit, command_setup, command_params;
-extern const cli_command command_prove_porep, command_verify_porep, command_witness_porep;
-extern const cli_command command_synth_porep, command_synth_winning, command_synth_window,
-    command_synth_update;
+extern const cli_command command_circuit, command_setup, command_params, command_synth;
+extern const cli_command command_prove_porep, command_prove_winning, command_prove_window,
+    command_prove_update;
+extern const cli_command command_verify_porep, command_verify_winning, command_verify_window,
+    command_verify_update;
+extern const cli_command command_witness_porep, command_witness_winning, command_witness_window,
+    command_witness_update;
 #endif

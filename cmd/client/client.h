@@ -25,5 +25,7 @@ cuzk_status client_call(client *c, const char *method, const void *request, size
         "--token-file", OPT_TEXT, "FILE", "bearer token", 0                                                  \
     }
 cuzk_status client_from_args(client **out, const cli_args *a, cuzk_error *err) CUZK_MUST_CHECK;
-extern const cli_command command_submit_porep, command_await, command_cancel, command_status;
+extern const cli_command command_submit_porep, command_submit_winning, command_submit_window,
+    command_submit_update;
+extern const cli_command command_await, command_cancel, command_status;
 #endif

@@ -184,12 +184,93 @@ static int run_submit_porep(const cli_args *a)
     return rc;
 }
 
+/* PoSt and SnapDeals: the files and values of the command line become the fields of the message. */
+static int run_submit_vanilla(const cli_args *a, circuit_kind kind, const char *id_prefix)
+{
+    cuzk_error e = {0};
+    cli_request r;
+    Cuzk__V1__SubmitProofRequest m = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
+    int rc = priority_from(a, &m.priority);
+    if (rc)
+        return rc;
+    char id[128];
+    m.miner_id = cli_u64(a, "--miner-id", 0);
+    snprintf(id, sizeof(id), "%s-%llu", id_prefix, (unsigned long long)m.miner_id);
+    m.request_id = (char *)cli_text_or(a, "--request-id", id);
+    static const Cuzk__V1__ProofKind KINDS[] = {
+        [CIRCUIT_POREP] = CUZK__V1__PROOF_KIND__POREP_SEAL_COMMIT,
+        [CIRCUIT_WINNING] = CUZK__V1__PROOF_KIND__WINNING_POST,
+        [CIRCUIT_WINDOW] = CUZK__V1__PROOF_KIND__WINDOW_POST_PARTITION,
+        [CIRCUIT_UPDATE] = CUZK__V1__PROOF_KIND__SNAP_DEALS_UPDATE,
+    };
+    m.proof_kind = KINDS[kind];
+    cuzk_status s = cli_request_read(&r, a, kind, &e);
+    m.registered_proof = r.q.registered_proof;
+    m.n_vanilla_proofs = r.q.vanilla_count;
+    m.vanilla_proofs = s ? NULL : mem_calloc(r.q.vanilla_count, sizeof(*m.vanilla_proofs));
+    if (!s && !m.vanilla_proofs)
+        s = mem_error(&e, r.q.vanilla_count * sizeof(*m.vanilla_proofs), "vanilla proofs");
+    for (size_t i = 0; i < r.q.vanilla_count && !s; i++)
+        m.vanilla_proofs[i] = (ProtobufCBinaryData){r.q.vanilla[i].size, (uint8_t *)r.q.vanilla[i].data};
+    if (kind == CIRCUIT_UPDATE) {
+        m.comm_r_old = (ProtobufCBinaryData){32, r.q.comm_r_old};
+        m.comm_r_new = (ProtobufCBinaryData){32, r.q.comm_r_new};
+        m.comm_d_new = (ProtobufCBinaryData){32, r.q.comm_d_new};
+    } else {
+        m.randomness = (ProtobufCBinaryData){32, r.q.randomness};
+    }
+    rc = s ? cli_fail(a, &e) : send_submit(a, &m);
+    mem_free(m.vanilla_proofs);
+    cli_request_free_files(&r);
+    return rc;
+}
+
+static int run_submit_winning(const cli_args *a)
+{
+    return run_submit_vanilla(a, CIRCUIT_WINNING, "winpost");
+}
+static int run_submit_window(const cli_args *a)
+{
+    return run_submit_vanilla(a, CIRCUIT_WINDOW, "wdpost");
+}
+static int run_submit_update(const cli_args *a)
+{
+    return run_submit_vanilla(a, CIRCUIT_UPDATE, "snap");
+}
+
 #define SUBMIT_OPTIONS                                                                                       \
     {"--miner-id", OPT_U64, "N", "the miner's number", 1},                                                   \
         {"--request-id", OPT_TEXT, "ID", "name of the request (default KIND-MINER-SECTOR)", 0},              \
         {"--priority", OPT_TEXT, "P", "low, normal, high or critical", 0},                                   \
         {"--wait", OPT_FLAG, NULL, "wait for the proof", 0},                                                 \
         {"--out", OPT_TEXT, "FILE", "with --wait: where the proof goes", 0}, CLIENT_OPTIONS
+
+static const cli_option SUBMIT_POST[] = {VANILLA_OPTIONS, POST_OPTIONS, SUBMIT_OPTIONS};
+static const cli_option SUBMIT_UPDATE[] = {VANILLA_OPTIONS, UPDATE_OPTIONS, SUBMIT_OPTIONS};
+const cli_command command_submit_winning = {
+    .name = "submit winning",
+    .positional = "",
+    .summary = "hand a WinningPoSt to the daemon",
+    .options = SUBMIT_POST,
+    .option_count = sizeof(SUBMIT_POST) / sizeof(SUBMIT_POST[0]),
+    .run = run_submit_winning,
+};
+const cli_command command_submit_window = {
+    .name = "submit window",
+    .positional = "",
+    .summary = "hand a WindowPoSt to the daemon",
+    .options = SUBMIT_POST,
+    .option_count = sizeof(SUBMIT_POST) / sizeof(SUBMIT_POST[0]),
+    .run = run_submit_window,
+};
+const cli_command command_submit_update = {
+    .name = "submit update",
+    .positional = "",
+    .summary = "hand a SnapDeals update to the daemon",
+    .options = SUBMIT_UPDATE,
+    .option_count = sizeof(SUBMIT_UPDATE) / sizeof(SUBMIT_UPDATE[0]),
+    .run = run_submit_update,
+};
 
 static const cli_option SUBMIT_POREP[] = {
     {"--c1", OPT_TEXT, "FILE", "the C1 document", 1},

@@ -2,6 +2,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "filecoin/porep.h"
+#include "filecoin/post.h"
+#include "filecoin/update.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,9 +28,14 @@ cuzk_status circuit_compile(r1cs **out, const circuit_info *info, const poseidon
         return r1cs_compile(out, info->name, porep_synthesize, &c, err);
     }
     case CIRCUIT_WINNING:
-    case CIRCUIT_WINDOW:
-    case CIRCUIT_UPDATE:
-        break;
+    case CIRCUIT_WINDOW: {
+        post_circuit c = {info, ps};
+        return r1cs_compile(out, info->name, post_synthesize, &c, err);
+    }
+    case CIRCUIT_UPDATE: {
+        update_circuit c = {info, ps};
+        return r1cs_compile(out, info->name, update_synthesize, &c, err);
+    }
     }
     return cuzk_error_set(err, CUZK_UNSUPPORTED, "the circuit %s cannot be compiled by this version",
                           info->name);
