@@ -5,8 +5,8 @@
  * PoRep (v1, v1_1): labels of parents are drawn, those of the challenged nodes computed forward from them;
  * data repeats with a short period, so that comm_d, on which the replica id and hence the challenges depend,
  * needs no sealed data; trees C and R are sparse. Synthetic and non-interactive PoRep draw their challenges
- * from comm_r and cannot be made so. PoSt: a sparse tree R per sector. SnapDeals: trees of uniform leaves,
- * whose encoding depends on the high bits of the leaf's number alone. */
+ * from comm_r: for them sectors up to 8 MiB are sealed in full. PoSt: a sparse tree R per sector. SnapDeals:
+ * trees of uniform leaves, whose encoding depends on the high bits of the leaf's number alone. */
 #ifndef FILECOIN_SYNTH_H
 #define FILECOIN_SYNTH_H
 #include "filecoin/porep.h"
@@ -25,7 +25,7 @@ typedef struct synth_options {
 } synth_options;
 #define SYNTH_DEFAULTS ((synth_options){.seed = 1, .miner_id = 1000, .sector = 1, .sectors = 1})
 
-/* CUZK_UNSUPPORTED for the versions that draw challenges from comm_r. Freed by porep_c1_free. */
+/* Synthetic and non-interactive versions up to 8 MiB, CUZK_UNSUPPORTED above. Freed by porep_c1_free. */
 cuzk_status synth_porep(porep_c1 **out, const registered_seal *seal, const synth_options *o,
                         const poseidon_set *ps, pool *p, cuzk_error *err) CUZK_MUST_CHECK;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define DATA_PERIOD         1024
+#define WHOLE_MAX           (8u << 20) /* bytes of a sector that is sealed in full */
 #define PARENTS             (POREP_DRG_PARENTS + POREP_EXP_PARENTS)
 #define NODES_PER_CHALLENGE (1 + PARENTS)
 
@@ -25,16 +26,17 @@ typedef struct maker {
     synth_table *data;
     synth_sparse *tree_c, *tree_r;
     uint32_t layers;
+    int whole;         /* every node is labeled */
     size_t challenges; /* of all partitions */
     uint64_t *challenge;
-    uint32_t *parents; /* PARENTS a challenge */
-    uint64_t *node;    /* every node that is challenged or a parent, ascending */
+    uint64_t *node; /* every node that matters, ascending */
     size_t nodes;
     uint8_t *rows; /* of each node: layers * 32 bytes */
     uint8_t *column_hash;
-    uint64_t *challenged; /* ascending, no two alike */
-    size_t challenged_count;
-    uint8_t *replica; /* leaf of tree R at each challenged node */
+    uint64_t *labeled; /* nodes with labels from their parents, ascending: the challenged ones */
+    size_t labeled_count;
+    uint32_t *parents; /* PARENTS each */
+    uint8_t *replica;  /* leaves of tree R */
 } maker;
 
 static int compare_u64(const void *a, const void *b)
@@ -70,7 +72,7 @@ static void *memory_for(maker *m, size_t n, size_t bytes)
     return arena_alloc(m->memory, n * bytes);
 }
 
-/* Data, identity and challenges. */
+/* Data and identity. */
 static cuzk_status make_identity(maker *m, const synth_options *o, pool *p, cuzk_error *err)
 {
     porep_c1 *c = m->c;
@@ -86,66 +88,99 @@ static cuzk_status make_identity(maker *m, const synth_options *o, pool *p, cuzk
     synth_draw(c->ticket, m->key, SYNTH_TICKET, 0, 0);
     synth_draw(c->seed, m->key, SYNTH_SEED, 0, 0);
     porep_replica_id(c->replica_id, o->miner_id, o->sector, c->ticket, c->comm_d, c->seal);
-    static const uint8_t none[32];
+    return CUZK_OK;
+}
+
+static cuzk_status make_challenges(maker *m, cuzk_error *err)
+{
+    const porep_c1 *c = m->c;
+    cuzk_status st = CUZK_OK;
     for (uint32_t k = 0; st == CUZK_OK && k < c->partitions; k++)
         st = porep_challenges(m->challenge + (size_t)k * c->challenges, c->seal, k, c->replica_id, c->seed,
-                              none, err);
+                              c->comm_r, err);
     return st;
 }
 
-static cuzk_status collect_nodes(maker *m, cuzk_error *err)
+static void find_parents(void *ctx, size_t first, size_t end, unsigned worker)
 {
-    cuzk_status st = porep_graph_create(&m->graph, m->c->seal, err);
-    if (st != CUZK_OK)
-        return st;
-    for (size_t i = 0; i < m->challenges; i++) {
-        uint32_t *parent = m->parents + PARENTS * i;
-        uint64_t *node = m->node + NODES_PER_CHALLENGE * i;
-        porep_graph_parents(m->graph, (uint32_t)m->challenge[i], parent, parent + POREP_DRG_PARENTS);
-        node[0] = m->challenge[i];
-        for (unsigned k = 0; k < PARENTS; k++)
-            node[1 + k] = parent[k];
-        m->challenged[i] = m->challenge[i];
+    (void)worker;
+    maker *m = ctx;
+    for (size_t i = first; i < end; i++)
+        porep_graph_parents(m->graph, (uint32_t)m->labeled[i], m->parents + PARENTS * i,
+                            m->parents + PARENTS * i + POREP_DRG_PARENTS);
+}
+
+/* The nodes that get labels, their parents, and the union of both. Node 0, which has no parents, is never
+ * challenged: its labels are drawn. */
+static cuzk_status collect_nodes(maker *m, pool *p, cuzk_error *err)
+{
+    size_t all = (size_t)(m->c->seal->sector_size / 32), most = m->whole ? all - 1 : m->challenges;
+    size_t room = m->whole ? all : NODES_PER_CHALLENGE * most;
+    m->labeled = memory_for(m, most, sizeof *m->labeled);
+    m->parents = memory_for(m, most, PARENTS * sizeof *m->parents);
+    m->node = memory_for(m, room, sizeof *m->node);
+    if (!m->labeled || !m->parents || !m->node)
+        return mem_error(err, room * sizeof *m->node, "synthetic nodes");
+    for (size_t i = 0; i < most; i++)
+        m->labeled[i] = m->whole ? i + 1 : m->challenge[i];
+    m->labeled_count = sort_unique(m->labeled, most);
+    pool_for_range(p, m->labeled_count, 16, find_parents, m);
+    if (m->whole) {
+        for (size_t i = 0; i < all; i++)
+            m->node[i] = i;
+        m->nodes = all;
+    } else {
+        size_t n = 0;
+        for (size_t i = 0; i < m->labeled_count; i++) {
+            m->node[n++] = m->labeled[i];
+            for (unsigned k = 0; k < PARENTS; k++)
+                m->node[n++] = m->parents[PARENTS * i + k];
+        }
+        m->nodes = sort_unique(m->node, n);
     }
-    m->nodes = sort_unique(m->node, NODES_PER_CHALLENGE * m->challenges);
-    m->challenged_count = sort_unique(m->challenged, m->challenges);
     m->rows = memory_for(m, m->nodes, 32 * (size_t)m->layers);
     m->column_hash = memory_for(m, m->nodes, 32);
-    m->replica = memory_for(m, m->challenged_count, 32);
+    m->replica = memory_for(m, m->labeled_count, 32);
     if (!m->rows || !m->column_hash || !m->replica)
         return mem_error(err, m->nodes * 32 * m->layers, "synthetic labels");
     return CUZK_OK;
 }
 
-/* The parents' columns of a challenged node. */
-static void parent_rows(const maker *m, uint64_t node, const uint8_t *drg[POREP_DRG_PARENTS],
+/* The columns of the parents of a labeled node. */
+static void parent_rows(const maker *m, size_t labeled, const uint8_t *drg[POREP_DRG_PARENTS],
                         const uint8_t *exp[POREP_EXP_PARENTS])
 {
-    uint32_t d[POREP_DRG_PARENTS], e[POREP_EXP_PARENTS];
-    porep_graph_parents(m->graph, (uint32_t)node, d, e);
+    const uint32_t *parent = m->parents + PARENTS * labeled;
     for (unsigned i = 0; i < POREP_DRG_PARENTS; i++)
-        drg[i] = row_of(m, d[i]);
+        drg[i] = row_of(m, parent[i]);
     for (unsigned i = 0; i < POREP_EXP_PARENTS; i++)
-        exp[i] = row_of(m, e[i]);
+        exp[i] = row_of(m, parent[POREP_DRG_PARENTS + i]);
 }
 
-static void make_labels(maker *m)
+static void draw_labels(void *ctx, size_t first, size_t end, unsigned worker)
 {
-    for (size_t i = 0; i < m->nodes; i++)
+    (void)worker;
+    maker *m = ctx;
+    for (size_t i = first; i < end; i++)
         for (uint32_t layer = 0; layer < m->layers; layer++)
             synth_draw(m->rows + 32 * (i * m->layers + layer), m->key, SYNTH_LABEL, layer, m->node[i]);
+}
+
+static void make_labels(maker *m, pool *p)
+{
+    pool_for_range(p, m->nodes, 64, draw_labels, m);
     for (uint32_t layer = 0; layer < m->layers; layer++)
-        for (size_t i = 0; i < m->challenged_count; i++) {
+        for (size_t i = 0; i < m->labeled_count; i++) {
             const uint8_t *drg[POREP_DRG_PARENTS], *exp[POREP_EXP_PARENTS];
             uint8_t parents[POREP_PARENTS * 32];
-            uint64_t node = m->challenged[i];
-            parent_rows(m, node, drg, exp);
+            uint64_t node = m->labeled[i];
+            parent_rows(m, i, drg, exp);
             porep_label_parents(parents, drg, exp, layer);
             porep_label(row_of(m, node) + 32 * (size_t)layer, m->c->replica_id, layer + 1, node, parents);
         }
-    for (size_t i = 0; i < m->challenged_count; i++) {
+    for (size_t i = 0; i < m->labeled_count; i++) {
         fr key, data;
-        uint64_t node = m->challenged[i];
+        uint64_t node = m->labeled[i];
         int bad = fr_from_bytes(&key, row_of(m, node) + 32 * (size_t)(m->layers - 1)) ||
                   fr_from_bytes(&data, synth_table_node(m->data, 0, node));
         assert(!bad);
@@ -179,8 +214,8 @@ static cuzk_status make_trees(maker *m, pool *p, cuzk_error *err)
     cuzk_status st = synth_sparse_create(&m->tree_c, &m->shape_r, m->key, SYNTH_TREE_C, m->node,
                                          m->column_hash, m->nodes, m->ps, p, err);
     if (st == CUZK_OK)
-        st = synth_sparse_create(&m->tree_r, &m->shape_r, m->key, SYNTH_TREE_R, m->challenged, m->replica,
-                                 m->challenged_count, m->ps, p, err);
+        st = synth_sparse_create(&m->tree_r, &m->shape_r, m->key, SYNTH_TREE_R, m->labeled, m->replica,
+                                 m->labeled_count, m->ps, p, err);
     if (st == CUZK_OK)
         synth_comm_r(m->c->comm_r, m->ps, synth_sparse_root(m->tree_c), synth_sparse_root(m->tree_r));
     return st;
@@ -196,9 +231,10 @@ static int make_column(maker *m, porep_column *c, uint64_t node)
 static int make_challenge(maker *m, size_t i)
 {
     porep_challenge *h = &m->c->challenge[i];
-    const uint32_t *parent = m->parents + PARENTS * i;
     const uint8_t *drg[POREP_DRG_PARENTS], *exp[POREP_EXP_PARENTS];
     uint64_t node = m->challenge[i];
+    size_t labeled = position(m->labeled, m->labeled_count, node);
+    const uint32_t *parent = m->parents + PARENTS * labeled;
     int bad = synth_table_proof(m->data, &h->comm_d, node, m->memory) ||
               synth_sparse_proof(m->tree_r, &h->comm_r_last, node, m->memory) ||
               make_column(m, &h->c_x, node);
@@ -207,7 +243,7 @@ static int make_challenge(maker *m, size_t i)
     for (unsigned k = 0; !bad && k < POREP_EXP_PARENTS; k++)
         bad = make_column(m, &h->exp[k], parent[POREP_DRG_PARENTS + k]);
     h->layers = m->layers;
-    parent_rows(m, node, drg, exp);
+    parent_rows(m, labeled, drg, exp);
     for (uint32_t layer = 0; !bad && layer < m->layers; layer++) {
         uint8_t *parents = arena_alloc(m->memory, POREP_PARENTS * 32);
         if (!parents)
@@ -238,42 +274,46 @@ static cuzk_status maker_init(maker *m, porep_c1 *c, const registered_seal *seal
     merkle_shape_poseidon(&m->shape_r, seal->sector_size);
     synth_key(m->key, seal->name, seal->sector_size, o, o->sector);
     c->challenge = mem_calloc(m->challenges, sizeof *c->challenge);
-    if (m->memory) {
-        m->challenge = memory_for(m, m->challenges, sizeof *m->challenge);
-        m->parents = memory_for(m, m->challenges, PARENTS * sizeof *m->parents);
-        m->node = memory_for(m, m->challenges, NODES_PER_CHALLENGE * sizeof *m->node);
-        m->challenged = memory_for(m, m->challenges, sizeof *m->challenged);
-    }
-    if (!c->challenge || !m->challenge || !m->parents || !m->node || !m->challenged)
+    m->challenge = m->memory ? memory_for(m, m->challenges, sizeof *m->challenge) : NULL;
+    if (!c->challenge || !m->challenge)
         return mem_error(err, m->challenges * sizeof *c->challenge, "a synthetic PoRep");
-    return CUZK_OK;
+    return porep_graph_create(&m->graph, seal, err);
+}
+
+static cuzk_status make_all(maker *m, const synth_options *o, pool *p, cuzk_error *err)
+{
+    cuzk_status st = make_identity(m, o, p, err);
+    if (st == CUZK_OK && !m->whole)
+        st = make_challenges(m, err);
+    if (st == CUZK_OK)
+        st = collect_nodes(m, p, err);
+    if (st != CUZK_OK)
+        return st;
+    make_labels(m, p);
+    st = make_trees(m, p, err);
+    if (st == CUZK_OK && m->whole)
+        st = make_challenges(m, err);
+    for (size_t i = 0; st == CUZK_OK && i < m->challenges; i++)
+        if (make_challenge(m, i))
+            st = mem_error(err, arena_bytes(m->memory), "a synthetic PoRep");
+    return st;
 }
 
 cuzk_status synth_porep(porep_c1 **out, const registered_seal *seal, const synth_options *o,
                         const poseidon_set *ps, pool *p, cuzk_error *err)
 {
     *out = NULL;
-    if (seal->version == POREP_SYNTHETIC || seal->version == POREP_NON_INTERACTIVE)
+    maker m = {.whole = seal->version == POREP_SYNTHETIC || seal->version == POREP_NON_INTERACTIVE};
+    if (m.whole && seal->sector_size > WHOLE_MAX)
         return cuzk_error_set(err, CUZK_UNSUPPORTED,
                               "%s: its challenges are drawn from comm_r, so a sealed sector is needed",
                               seal->name);
-    maker m = {0};
     porep_c1 *c = mem_calloc(1, sizeof *c);
     if (!c)
         return mem_error(err, sizeof *c, "a synthetic PoRep");
     cuzk_status st = maker_init(&m, c, seal, o, ps, err);
     if (st == CUZK_OK)
-        st = make_identity(&m, o, p, err);
-    if (st == CUZK_OK)
-        st = collect_nodes(&m, err);
-    if (st != CUZK_OK)
-        goto exit;
-    make_labels(&m);
-    st = make_trees(&m, p, err);
-    for (size_t i = 0; st == CUZK_OK && i < m.challenges; i++)
-        if (make_challenge(&m, i))
-            st = mem_error(err, arena_bytes(m.memory), "a synthetic PoRep");
-exit:
+        st = make_all(&m, o, p, err);
     porep_graph_destroy(m.graph);
     synth_table_destroy(m.data);
     synth_sparse_destroy(m.tree_c);
