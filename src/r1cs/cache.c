@@ -12,6 +12,8 @@ typedef struct cache_writer {
 static void put(cache_writer *w, const void *data, uint64_t bytes)
 {
     static const uint8_t zero[CACHE_ALIGN];
+    if (!bytes)
+        return;
     file_write(&w->file, data, bytes);
     sha256_update(&w->hash, data, bytes);
     w->at += bytes;

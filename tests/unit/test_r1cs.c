@@ -400,6 +400,43 @@ static void test_paths(void **state)
     lc_clear(&l);
 }
 
+/* ---- maps made by several threads at once ---- */
+typedef struct view_job {
+    const r1cs *r;
+    cuzk_circuit_view view[16];
+} view_job;
+
+static void make_view(void *ctx, size_t task, unsigned worker)
+{
+    view_job *j = ctx;
+    cuzk_error err;
+    (void)worker;
+    if (r1cs_view(j->r, &j->view[task], &err) != CUZK_OK)
+        j->view[task].dictionary = NULL;
+}
+
+static void test_views_of_several_threads(void **state)
+{
+    (void)state;
+    pool *four;
+    assert_int_equal(pool_create(&four, 4, NULL), CUZK_OK);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        pair p;
+        pair_open(&p, seed);
+        view_job j = {.r = p.r};
+        pool_for(four, 16, make_view, &j);
+        for (int i = 0; i < 16; i++) {
+            assert_non_null(j.view[i].dictionary);
+            assert_memory_equal(&j.view[i], &j.view[0], sizeof(j.view[0]));
+        }
+        assert_ptr_equal(j.view[0].field_map, r1cs_field_map(p.r));
+        assert_ptr_equal(j.view[0].b_input_density, r1cs_b_input_density(p.r));
+        assert_int_equal(j.view[0].constraints, p.n.constraints);
+        pair_close(&p);
+    }
+    pool_destroy(four);
+}
+
 /* ---- failures ---- */
 static void nothing(cs *c, void *ctx)
 {
@@ -621,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_check_refuses_other_shapes),
         cmocka_unit_test(test_published_system),
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_views_of_several_threads),
         cmocka_unit_test(test_builder_errors),
         cmocka_unit_test(test_empty_circuit),
         cmocka_unit_test(test_memory_failures),
