@@ -288,7 +288,7 @@ static void public_inputs(void **state)
                    "23 public inputs");
     pub.sector_count = 0;
     expect_message(post_public_inputs(inputs, n, &pub, 0, &err), CUZK_INVALID_ARGUMENT, &err,
-                   "no vanilla proof");
+                   "no sector is given");
     pub.sector_count = 3;
     memset(sectors[0].comm_r, 0xff, 32);
     expect_message(post_public_inputs(inputs, n, &pub, 0, &err), CUZK_BAD_INPUT, &err,
