@@ -60,6 +60,8 @@ typedef struct porep_graph porep_graph; /* Feistel keys and seeds; immutable */
 cuzk_status porep_graph_create(porep_graph **out, const registered_seal *seal,
                                cuzk_error *err) CUZK_MUST_CHECK;
 void porep_graph_destroy(porep_graph *g);
+/* Pays when the parents of a good part of all nodes are asked for. Before g is shared. */
+cuzk_status porep_graph_tabulate(porep_graph *g, cuzk_error *err) CUZK_MUST_CHECK;
 void porep_graph_parents(const porep_graph *g, uint32_t node, uint32_t drg[POREP_DRG_PARENTS],
                          uint32_t exp[POREP_EXP_PARENTS]);
 

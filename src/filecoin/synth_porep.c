@@ -64,7 +64,8 @@ static size_t position(const uint64_t *v, size_t n, uint64_t x)
 
 static uint8_t *row_of(const maker *m, uint64_t node)
 {
-    return m->rows + 32 * (size_t)m->layers * position(m->node, m->nodes, node);
+    size_t i = m->whole ? (size_t)node : position(m->node, m->nodes, node);
+    return m->rows + 32 * (size_t)m->layers * i;
 }
 
 static void *memory_for(maker *m, size_t n, size_t bytes)
@@ -277,7 +278,8 @@ static cuzk_status maker_init(maker *m, porep_c1 *c, const registered_seal *seal
     m->challenge = m->memory ? memory_for(m, m->challenges, sizeof *m->challenge) : NULL;
     if (!c->challenge || !m->challenge)
         return mem_error(err, m->challenges * sizeof *c->challenge, "a synthetic PoRep");
-    return porep_graph_create(&m->graph, seal, err);
+    cuzk_status st = porep_graph_create(&m->graph, seal, err);
+    return st == CUZK_OK && m->whole ? porep_graph_tabulate(m->graph, err) : st;
 }
 
 static cuzk_status make_all(maker *m, const synth_options *o, pool *p, cuzk_error *err)

@@ -34,6 +34,8 @@ static void golden_parents(void **state)
         assert_non_null(seal);
         assert_int_equal(seal->sector_size / 32, test_json_int(g, "nodes"));
         assert_int_equal(porep_graph_create(&graph, seal, &err), CUZK_OK);
+        if (seal->sector_size <= 8388608 && i & 1) /* some with the table, most without */
+            assert_int_equal(porep_graph_tabulate(graph, &err), CUZK_OK);
         json_array_foreach(json_object_get(g, "parents"), k, s)
         {
             uint32_t node = (uint32_t)test_json_int(s, "node"), drg[POREP_DRG_PARENTS],
@@ -78,6 +80,28 @@ static void whole_small_graphs(void **state)
     }
 }
 
+static void table_agrees(void **state)
+{
+    (void)state;
+    cuzk_error err;
+    for (uint64_t number = 0; number < 20; number += 6) {
+        porep_graph *a, *b;
+        assert_int_equal(porep_graph_create(&a, seal_by_number(number), &err), CUZK_OK);
+        assert_int_equal(porep_graph_create(&b, seal_by_number(number), &err), CUZK_OK);
+        assert_int_equal(porep_graph_tabulate(b, &err), CUZK_OK);
+        assert_int_equal(porep_graph_tabulate(b, &err), CUZK_OK);
+        for (uint32_t i = 0; i < 500; i++) {
+            uint32_t x[POREP_EXP_PARENTS], y[POREP_EXP_PARENTS],
+                node = (uint32_t)(i * 2654435761u % (seal_by_number(number)->sector_size / 32));
+            porep_graph_parents(a, node, NULL, x);
+            porep_graph_parents(b, node, NULL, y);
+            assert_memory_equal(x, y, sizeof x);
+        }
+        porep_graph_destroy(a);
+        porep_graph_destroy(b);
+    }
+}
+
 static void no_memory(void **state)
 {
     (void)state;
@@ -95,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_parents),
         cmocka_unit_test(whole_small_graphs),
+        cmocka_unit_test(table_agrees),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);

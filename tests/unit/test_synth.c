@@ -202,6 +202,8 @@ static void porep_from_comm_r(void **state)
         const registered_seal *seal = seal_by_number(number);
         porep_c1 *c;
         cuzk_error e;
+        if (number == 16) /* 8 MiB once is enough: number 11 */
+            continue;
         cuzk_status st = synth_porep(&c, seal, &o, ps, workers, &e);
         if (seal->sector_size > 8388608) {
             assert_int_equal(st, CUZK_UNSUPPORTED);
