@@ -1,6 +1,6 @@
 /* The CPU back end: the oracle of every other one. Private to src/backend/cpu.
  *
- * A proof is: a = A w and b = B w (multiply.c), the quotient (src/poly), and a sum over each query. A query
+ * A proof is: a = A w and b = B w (src/r1cs), the quotient (src/poly), and a sum over each query. A query
  * holds a point for every wire that its density names; walk.c splits the witness into what a query's sum
  * needs: a bitmap of the points to be added as they are, and a list of (position, scalar) for the wide
  * values. sum_impl.h adds them up, from points kept decoded or streamed from the file. */
@@ -53,7 +53,7 @@ typedef struct cpu_stop {
 cpu_stop cpu_stop_make(cuzk_cancel_fn *fn, void *ctx);
 cuzk_status cpu_stop_check(const cpu_stop *stop, cuzk_error *err); /* CUZK_CANCELLED or CUZK_DEADLINE */
 
-/* ---- multiply.c ---- */
+/* ---- prove.c ---- */
 /* a = A w, b = B w, rows 0 .. constraints - 1. */
 cuzk_status cpu_multiply(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
                          cuzk_error *err) CUZK_MUST_CHECK;

@@ -1,5 +1,6 @@
 /* The sums of a proof on the CPU. The work is done in prove_start; prove_finish hands the result over. */
 #include "backend/cpu/cpu.h"
+#include "r1cs/r1cs.h"
 #include <string.h>
 
 cpu_stop cpu_stop_make(cuzk_cancel_fn *fn, void *ctx)
@@ -14,6 +15,18 @@ cuzk_status cpu_stop_check(const cpu_stop *stop, cuzk_error *err)
     if (stop->fn && stop->fn(stop->ctx))
         return cuzk_error_set(err, CUZK_CANCELLED, "the proof was cancelled");
     return CUZK_OK;
+}
+
+cuzk_status cpu_multiply(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
+                         cuzk_error *err)
+{
+    if (w->inputs == c->inputs && w->aux == c->aux && w->fields == c->fields)
+        return r1cs_multiply_view(c, w, a, b, p, err);
+    return cuzk_error_set(
+        err, CUZK_INVALID_ARGUMENT,
+        "the witness has %llu inputs, %llu wires and %llu field wires, the circuit %llu, %llu and %llu",
+        (unsigned long long)w->inputs, (unsigned long long)w->aux, (unsigned long long)w->fields,
+        (unsigned long long)c->inputs, (unsigned long long)c->aux, (unsigned long long)c->fields);
 }
 
 static double lap(uint64_t *since)
@@ -102,14 +115,14 @@ cuzk_status cpu_prove_batch(cuzk_device_key *key, const cuzk_witness_view *witne
     return s;
 }
 
-cuzk_status cpu_prove_start(cuzk_device_key *key, cuzk_device_job **out, const cuzk_witness_view *witness,
+cuzk_status cpu_prove_start(cuzk_device_key *key, cuzk_device_job **out, const cuzk_witness_view *w,
                             cuzk_cancel_fn *cancel, void *cancel_ctx, cuzk_error *err)
 {
     *out = NULL;
     cuzk_device_job *job = mem_calloc(1, sizeof(*job));
     if (!job)
         return mem_error(err, sizeof(*job), "a proof");
-    cuzk_status s = cpu_prove_batch(key, witness, 1, &job->sums, &job->times, cancel, cancel_ctx, err);
+    cuzk_status s = cpu_prove_batch(key, w, 1, &job->sums, &job->times, cancel, cancel_ctx, err);
     if (s == CUZK_OK)
         *out = job;
     else
