@@ -58,80 +58,120 @@ FP52_INLINE void fp52_carry_loose(fp52 *r)
     FP52_UNROLL for (int i = 0; i < 7; i++) r->l[i + 1] = V8_ADD(r->l[i + 1], V8_SRA(r->l[i], 52));
 }
 
+/* A table the compiler may not look into: it would turn its constants into vectors of 64 bytes that crowd the
+ * first-level cache, where a broadcast of 8 bytes costs the same. */
+FP52_INLINE const uint64_t *fp52_table(const uint64_t *t)
+{
+    __asm__("" : "+r"(t));
+    return t;
+}
+
 /* The columns of a product: low[i] and high[i] both weigh 2^(52 i). They are summed apart: every accumulator is then
- * touched once per row of multiply-adds, so that no chain is longer than the multiplier is busy. */
+ * touched once per row of multiply-adds, so that no chain is longer than the multiplier is busy. digit[i]: column
+ * i < 7 with the carries from below, of which the multiplier reads 52 bits; columns 7 and up stay open. */
 typedef struct fp52_wide {
-    v8 low[16], high[16];
+    v8 low[16], high[16], digit[7];
 } fp52_wide;
+
+FP52_INLINE void fp52_wide_clear(fp52_wide *t)
+{
+    FP52_UNROLL for (int i = 0; i < 16; i++) t->low[i] = t->high[i] = _mm512_setzero_si512();
+}
+
+FP52_INLINE void fp52_wide_digit(fp52_wide *t, int i, v8 column)
+{
+    t->digit[i] = i ? V8_ADD(column, V8_SRA(t->digit[i - 1], 52)) : column;
+    if (i == 6)
+        t->high[7] = V8_ADD(t->high[7], V8_SRA(t->digit[6], 52));
+}
+
+FP52_INLINE void fp52_wide_row(fp52_wide *t, const fp52 *a, const fp52 *b, int i)
+{
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[j], b->l[i]);
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[i + j + 1] = V8_HI(t->high[i + j + 1], a->l[j], b->l[i]);
+}
 
 FP52_INLINE void fp52_wide_mul(fp52_wide *t, const fp52 *a, const fp52 *b)
 {
-    FP52_UNROLL for (int i = 0; i < 16; i++) t->low[i] = t->high[i] = _mm512_setzero_si512();
+    fp52_wide_clear(t);
     FP52_UNROLL for (int i = 0; i < 8; i++)
     {
-        FP52_UNROLL for (int j = 0; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[j], b->l[i]);
-        FP52_UNROLL for (int j = 0; j < 8; j++) t->high[i + j + 1] = V8_HI(t->high[i + j + 1], a->l[j], b->l[i]);
+        fp52_wide_row(t, a, b, i);
+        if (i < 7)
+            fp52_wide_digit(t, i, i ? V8_ADD(t->low[i], t->high[i]) : t->low[i]);
     }
 }
 
+/* The products off the diagonal are doubled column by column, as soon as one is complete. */
 FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
 {
-    FP52_UNROLL for (int i = 0; i < 16; i++) t->low[i] = t->high[i] = _mm512_setzero_si512();
-    FP52_UNROLL for (int i = 0; i < 7; i++)
+    fp52_wide_clear(t);
+    FP52_UNROLL for (int i = 0; i < 8; i++)
     {
         FP52_UNROLL for (int j = i + 1; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[i], a->l[j]);
         FP52_UNROLL for (int j = i + 1; j < 8; j++) t->high[i + j + 1] = V8_HI(t->high[i + j + 1], a->l[i], a->l[j]);
-    }
-    FP52_UNROLL for (int i = 1; i < 15; i++)
-    {
-        t->low[i] = V8_ADD(t->low[i], t->low[i]);
-        t->high[i] = V8_ADD(t->high[i], t->high[i]);
-    }
-    FP52_UNROLL for (int i = 0; i < 8; i++)
-    {
-        t->low[2 * i] = V8_LO(t->low[2 * i], a->l[i], a->l[i]);
-        t->high[2 * i + 1] = V8_HI(t->high[2 * i + 1], a->l[i], a->l[i]);
+        v8 even = i ? V8_ADD(t->low[2 * i], t->high[2 * i]) : t->low[0];
+        v8 odd = V8_ADD(t->low[2 * i + 1], t->high[2 * i + 1]);
+        t->low[2 * i] = V8_LO(V8_ADD(even, even), a->l[i], a->l[i]);
+        t->low[2 * i + 1] = V8_HI(V8_ADD(odd, odd), a->l[i], a->l[i]);
+        t->high[2 * i] = t->high[2 * i + 1] = _mm512_setzero_si512();
+        if (2 * i < 7)
+            fp52_wide_digit(t, 2 * i, t->low[2 * i]);
+        if (2 * i + 1 < 7)
+            fp52_wide_digit(t, 2 * i + 1, t->low[2 * i + 1]);
     }
 }
 
-/* r = t / R, open, below 7 p + p + t / R: the seven low limbs are replaced at once by their residues at limb 7, without
- * a chain from one to the next; one Montgomery step removes limb 7. Columns may be signed if t >= 0; for t < 0 the
- * result lies above t / R and may be negative. */
-FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t)
+/* Other work to spread over a product: called with i from 0 to 7. NULL for none. */
+typedef void fp52_fill(void *ctx, int i);
+
+/* r = t / R, open, below 8 p + t / R: the seven low limbs are replaced at once by their residues at limb 7, without a
+ * chain from one to the next; one Montgomery step removes limb 7. Columns may be signed, and t negative: the result
+ * is then above t / R and may be negative. */
+FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, fp52_fill *fill, void *ctx)
 {
-    v8 digit[7], x, m;
-    digit[0] = V8_ADD(t->low[0], t->high[0]);
-    FP52_UNROLL for (int i = 1; i < 7; i++)
-        digit[i] = V8_ADD(V8_ADD(t->low[i], t->high[i]), V8_SRA(digit[i - 1], 52));
-    t->high[7] = V8_ADD(t->high[7], V8_SRA(digit[6], 52));
+    const uint64_t *fold = fp52_table(FP52_FOLD), *p = fp52_table(FP52_P);
+    v8 x, m;
     FP52_UNROLL for (int i = 0; i < 7; i++)
     {
         FP52_UNROLL for (int j = 0; j < 8; j++)
-            t->low[7 + j] = V8_LO(t->low[7 + j], digit[i], v8_set1(FP52_FOLD[8 * i + j]));
+            t->low[7 + j] = V8_LO(t->low[7 + j], t->digit[i], v8_set1(fold[8 * i + j]));
         FP52_UNROLL for (int j = 0; j < 8; j++)
-            t->high[8 + j] = V8_HI(t->high[8 + j], digit[i], v8_set1(FP52_FOLD[8 * i + j]));
+            t->high[8 + j] = V8_HI(t->high[8 + j], t->digit[i], v8_set1(fold[8 * i + j]));
+        if (fill)
+            fill(ctx, i);
     }
     x = V8_ADD(t->low[7], t->high[7]);
     m = V8_LO(_mm512_setzero_si512(), x, v8_set1(FP52_N0));
-    FP52_UNROLL for (int j = 1; j < 8; j++) t->low[7 + j] = V8_LO(t->low[7 + j], m, v8_set1(FP52_P[j]));
-    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[8 + j] = V8_HI(t->high[8 + j], m, v8_set1(FP52_P[j]));
-    x = V8_LO(x, m, v8_set1(FP52_P[0]));
+    FP52_UNROLL for (int j = 1; j < 8; j++) t->low[7 + j] = V8_LO(t->low[7 + j], m, v8_set1(p[j]));
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[8 + j] = V8_HI(t->high[8 + j], m, v8_set1(p[j]));
+    x = V8_LO(x, m, v8_set1(p[0]));
+    if (fill)
+        fill(ctx, 7);
     FP52_UNROLL for (int j = 0; j < 8; j++) r->l[j] = V8_ADD(t->low[8 + j], t->high[8 + j]);
     r->l[0] = V8_ADD(r->l[0], V8_SRA(x, 52));
 }
 
 /* Factors strict or loose, below 2^395. Results open. */
-FP52_INLINE void fp52_mul_open(fp52 *r, const fp52 *a, const fp52 *b)
+FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, fp52_fill *fill, void *ctx)
 {
     fp52_wide t;
     fp52_wide_mul(&t, a, b);
-    fp52_reduce(r, &t);
+    fp52_reduce(r, &t, fill, ctx);
 }
-FP52_INLINE void fp52_sqr_open(fp52 *r, const fp52 *a)
+FP52_INLINE void fp52_sqr_fill(fp52 *r, const fp52 *a, fp52_fill *fill, void *ctx)
 {
     fp52_wide t;
     fp52_wide_sqr(&t, a);
-    fp52_reduce(r, &t);
+    fp52_reduce(r, &t, fill, ctx);
+}
+FP52_INLINE void fp52_mul_open(fp52 *r, const fp52 *a, const fp52 *b)
+{
+    fp52_mul_fill(r, a, b, NULL, NULL);
+}
+FP52_INLINE void fp52_sqr_open(fp52 *r, const fp52 *a)
+{
+    fp52_sqr_fill(r, a, NULL, NULL);
 }
 
 /* Lanes whose value, strict and below 10 p, is 0 mod p. */

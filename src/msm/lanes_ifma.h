@@ -84,124 +84,215 @@ FP52_INLINE void prefetch_point(const lanes *s, uint32_t ref, int second)
     FP52_UNROLL for (int h = 0; h < FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T0);
 }
 
+/* The steps of an addition that are not products. Each works limb by limb (i), so that it can be spread over the
+ * product of another group: alone they leave the multiplier idle, and the processor does not look far enough ahead to
+ * overlap them by itself. */
+typedef struct step {
+    fe inverse, lambda, square, e, gathered;
+    v8 carry, carry2; /* into the next limb, per part */
+    __mmask8 live, neg, above;
+    lanes *s;
+    size_t g; /* the group */
+} step;
+
+#define FOR_PARTS(i) FP52_UNROLL for (int h = 0, k = (i); h < FE_PARTS; h++, k += 8)
+
+/* d = x2 + nx, strict. */
+FP52_INLINE void fill_d(void *ctx, int i)
+{
+    step *t = ctx;
+    fe *d = &t->s->d[t->g];
+    v8 x = V8_ADD(t->gathered.l[i], t->s->nx[t->g].l[i]);
+    if (i)
+        x = V8_ADD(x, t->carry);
+    t->carry = V8_SRL(x, 52);
+    d->l[i] = v8_mask52(x);
+}
+
+/* lambda's numerator y2 + ny, a factor. */
+FP52_INLINE void fill_numerator(void *ctx, int i)
+{
+    step *t = ctx;
+    v8 y = _mm512_mask_sub_epi64(t->gathered.l[i], t->neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), t->gathered.l[i]);
+    y = V8_ADD(y, t->s->ny[t->g].l[i]);
+    if (i)
+        y = V8_ADD(y, t->carry);
+    t->carry = V8_SRA(y, 52);
+    t->lambda.l[i] = y;
+}
+
+/* The new x, and the factor e of lambda for the new y. */
+FP52_INLINE void fill_x(void *ctx, int i)
+{
+    step *t = ctx;
+    lanes *s = t->s;
+    v8 nx = s->nx[t->g].l[i], n, e;
+    n = V8_SUB(V8_SUB(s->d[t->g].l[i], V8_ADD(nx, nx)), t->square.l[i]);
+    n = V8_ADD(n, v8_set1(fp52_table(FP52_X_ADD)[i & 7]));
+    if (!i) {
+        v8 top = s->nx[t->g].l[7];
+        top = V8_SUB(V8_SUB(s->d[t->g].l[7], V8_ADD(top, top)), t->square.l[7]);
+        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64 - FP52_X_ADD[7]));
+    }
+    n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_X_SUB)[i & 7]));
+    if (i)
+        n = V8_ADD(n, t->carry);
+    if (i < 7) {
+        t->carry = V8_SRA(n, 52);
+        n = v8_mask52(n);
+    }
+    e = V8_ADD(V8_SUB(nx, n), v8_set1(fp52_table(FP52_X_BOUND)[i & 7]));
+    if (i)
+        e = V8_ADD(e, t->carry2);
+    t->carry2 = V8_SRA(e, 52);
+    t->e.l[i] = e;
+    _mm512_mask_store_epi64(&s->nx[t->g].l[i], t->live, n);
+}
+
+/* The new y from square = lambda e. */
+FP52_INLINE void fill_y(void *ctx, int i)
+{
+    step *t = ctx;
+    lanes *s = t->s;
+    v8 n = V8_ADD(V8_SUB(t->square.l[i], s->ny[t->g].l[i]), v8_set1(fp52_table(FP52_Y_ADD)[i & 7]));
+    if (!i) {
+        v8 top = V8_SUB(t->square.l[7], s->ny[t->g].l[7]);
+        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64 - FP52_Y_ADD[7]));
+    }
+    n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_Y_SUB)[i & 7]));
+    if (i)
+        n = V8_ADD(n, t->carry);
+    if (i < 7) {
+        t->carry = V8_SRA(n, 52);
+        n = v8_mask52(n);
+    }
+    _mm512_mask_store_epi64(&s->ny[t->g].l[i], t->live, n);
+}
+
+FP52_INLINE void run_fill(fp52_fill *fill, step *t)
+{
+    FP52_UNROLL for (int i = 0; i < 8; i++) fill(t, i);
+}
+
+/* r = a b, loose, with the filling of t in between. */
+#define DEFINE_MUL_FILL(name, fill)                                                                          \
+    static __attribute__((noinline)) void name(fe *r, const fe *a, const fe *b, step *t)                     \
+    {                                                                                                        \
+        fp52 x;                                                                                              \
+        fp52_mul_fill(&x, a, b, fill, t);                                                                    \
+        fp52_carry_loose(&x);                                                                                \
+        *r = x;                                                                                              \
+    }
+DEFINE_MUL_FILL(mul_with_d, fill_d)
+DEFINE_MUL_FILL(mul_with_numerator, fill_numerator)
+DEFINE_MUL_FILL(mul_with_y, fill_y)
+static __attribute__((noinline)) void sqr_with_x(fe *r, const fe *a, step *t)
+{
+    fp52_sqr_fill(r, a, fill_x, t);
+}
+static __attribute__((noinline)) void mul_open_with_x(fe *r, const fe *a, const fe *b, step *t)
+{
+    fp52_mul_fill(r, a, b, fill_x, t);
+}
+
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
 static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, size_t groups, fe chain[2])
 {
+    step t = {.s = s};
     fe_set_one(&chain[0]);
     fe_set_one(&chain[1]);
-    for (size_t g = 0; g < groups; g++) {
-        fe d;
-        if (g + AHEAD < groups)
-            FP52_UNROLL for (int l = 0; l < 8; l++) prefetch_point(s, ref[8 * (g + AHEAD) + (size_t)l], 0);
-        GATHER_X(&d, s->points, ref + 8 * g);
-        FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) d.l[i] = V8_ADD(d.l[i], s->nx[g].l[i]);
-        fe_carry(&d);
-        if (s->skip[g]) {
+    for (size_t g = 0; g <= groups; g++) {
+        t.g = g;
+        if (g < groups) {
+            if (g + AHEAD < groups)
+                FP52_UNROLL for (int l = 0; l < 8; l++) prefetch_point(s, ref[8 * (g + AHEAD) + (size_t)l], 0);
+            GATHER_X(&t.gathered, s->points, ref + 8 * g);
+        }
+        if (!g) {
+            run_fill(fill_d, &t);
+        } else {
+            fe *c = &chain[(g - 1) & 1];
+            s->before[g - 1] = *c;
+            if (g < groups)
+                mul_with_d(c, c, &s->d[g - 1], &t);
+            else
+                fe_mul(c, c, &s->d[g - 1]);
+        }
+        if (g < groups && s->skip[g]) {
             fe one;
             fe_set_one(&one);
             for (int i = 0; i < FE_LIMBS; i++)
-                d.l[i] = _mm512_mask_mov_epi64(d.l[i], s->skip[g], one.l[i]);
+                s->d[g].l[i] = _mm512_mask_mov_epi64(s->d[g].l[i], s->skip[g], one.l[i]);
         }
-        s->d[g] = d;
-        s->before[g] = chain[g & 1];
-        fe_mul(&chain[g & 1], &chain[g & 1], &s->d[g]);
     }
 }
 
-typedef struct step {
-    fe inverse, lambda, square, e;
-    __mmask8 live;
-} step;
-
-/* lambda's numerator. */
-FP52_INLINE void step_numerator(step *t, const lanes *s, const uint32_t *ref, size_t g)
+FP52_INLINE void step_gather(step *t, const uint32_t *ref, size_t g)
 {
-    fe y;
-    __mmask8 neg = negated(ref + 8 * g);
-    t->live = s->live[g] & (__mmask8)~s->skip[g];
-    GATHER_Y(&y, s->points, ref + 8 * g);
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
+    t->g = g;
+    t->neg = negated(ref + 8 * g);
+    t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
+    GATHER_Y(&t->gathered, t->s->points, ref + 8 * g);
+}
+
+FP52_INLINE void prefetch_second(const lanes *s, const uint32_t *ref, const uint32_t *next, size_t g, int l0)
+{
+    FP52_UNROLL for (int l = l0; l < l0 + 4; l++)
     {
-        y.l[i] = _mm512_mask_sub_epi64(y.l[i], neg, v8_set1(FP52_Y_NEG[i & 7]), y.l[i]);
-        y.l[i] = V8_ADD(y.l[i], s->ny[g].l[i]);
+        if (g >= AHEAD)
+            prefetch_point(s, ref[8 * (g - AHEAD) + (size_t)l], 1);
+        if (next) {
+            const char *at = (const char *)(s->points + (next[8 * g + (size_t)l] >> 1));
+            FP52_UNROLL for (int h = 0; h < 2 * FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T1);
+        }
     }
-    fe_carry_factor(&y);
-    t->lambda = y;
 }
 
-/* The new x, and what lambda is multiplied by for the new y. */
-FP52_INLINE void step_x(step *t, lanes *s, size_t g)
-{
-    fe n, e;
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
-    {
-        v8 nx = s->nx[g].l[i];
-        n.l[i] = V8_SUB(V8_SUB(s->d[g].l[i], V8_ADD(nx, nx)), t->square.l[i]);
-        n.l[i] = V8_ADD(n.l[i], v8_set1(FP52_X_ADD[i & 7]));
-    }
-    fe_sub_if_above(&n, FP52_X_SUB);
-    fe_carry(&n);
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
-        e.l[i] = V8_ADD(V8_SUB(s->nx[g].l[i], n.l[i]), v8_set1(FP52_X_BOUND[i & 7]));
-    fe_carry_factor(&e);
-    t->e = e;
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) _mm512_mask_store_epi64(&s->nx[g].l[i], t->live, n.l[i]);
-}
-
-FP52_INLINE void step_y(step *t, lanes *s, size_t g)
-{
-    fe n;
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
-        n.l[i] = V8_ADD(V8_SUB(t->square.l[i], s->ny[g].l[i]), v8_set1(FP52_Y_ADD[i & 7]));
-    fe_sub_if_above(&n, FP52_Y_SUB);
-    fe_carry(&n);
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) _mm512_mask_store_epi64(&s->ny[g].l[i], t->live, n.l[i]);
-}
-
-/* Backwards over the groups, two in step: the shuffles and carries of one stand between products of the other.
- * next: the following row, or NULL; its points are fetched to the second-level cache meanwhile. */
+/* Backwards over the groups, two in step. next: the following row, or NULL; its points are fetched to the second-level
+ * cache meanwhile. */
 static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups,
                                                   fe chain[2])
 {
-    step t[2];
+    step t[2] = {{.s = s}, {.s = s}};
     size_t g = groups;
     if (g & 1) {
         g--;
         fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
-        step_numerator(&t[0], s, ref, g);
+        step_gather(&t[0], ref, g);
+        mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
-        fe_mul(&chain[0], &chain[0], &s->d[g]);
         fe_sqr_open(&t[0].square, &t[0].lambda);
-        step_x(&t[0], s, g);
+        run_fill(fill_x, &t[0]);
         fe_mul_open(&t[0].square, &t[0].lambda, &t[0].e);
-        step_y(&t[0], s, g);
+        run_fill(fill_y, &t[0]);
     }
-    while (g) {
+    for (int started = 0; g; started = 1) {
         g -= 2;
-        fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
-        step_numerator(&t[0], s, ref, g);
-        fe_mul(&t[1].inverse, &chain[1], &s->before[g + 1]);
-        step_numerator(&t[1], s, ref, g + 1);
+        if (started) {
+            mul_with_y(&t[0].inverse, &chain[0], &s->before[g], &t[0]);
+            mul_with_y(&t[1].inverse, &chain[1], &s->before[g + 1], &t[1]);
+        } else {
+            fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
+            fe_mul(&t[1].inverse, &chain[1], &s->before[g + 1]);
+        }
+        step_gather(&t[0], ref, g);
+        prefetch_second(s, ref, next, g, 0);
+        mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
+        step_gather(&t[1], ref, g + 1);
+        prefetch_second(s, ref, next, g, 4);
+        mul_with_numerator(&chain[1], &chain[1], &s->d[g + 1], &t[1]);
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
-        if (g >= AHEAD)
-            FP52_UNROLL for (int l = 0; l < 16; l++) prefetch_point(s, ref[8 * (g - AHEAD) + (size_t)l], 1);
-        fe_mul(&chain[0], &chain[0], &s->d[g]);
+        prefetch_second(s, ref, next, g, 8);
         fe_mul(&t[1].lambda, &t[1].lambda, &t[1].inverse);
         fe_sqr_open(&t[0].square, &t[0].lambda);
-        if (next)
-            FP52_UNROLL for (int l = 0; l < 16; l++)
-            {
-                const char *at = (const char *)(s->points + (next[8 * g + (size_t)l] >> 1));
-                FP52_UNROLL for (int h = 0; h < 2 * FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T1);
-            }
-        fe_mul(&chain[1], &chain[1], &s->d[g + 1]);
-        step_x(&t[0], s, g);
-        fe_sqr_open(&t[1].square, &t[1].lambda);
-        fe_mul_open(&t[0].square, &t[0].lambda, &t[0].e);
-        step_x(&t[1], s, g + 1);
+        prefetch_second(s, ref, next, g, 12);
+        sqr_with_x(&t[1].square, &t[1].lambda, &t[0]);
+        mul_open_with_x(&t[0].square, &t[0].lambda, &t[0].e, &t[1]);
         fe_mul_open(&t[1].square, &t[1].lambda, &t[1].e);
-        step_y(&t[0], s, g);
-        step_y(&t[1], s, g + 1);
+    }
+    if (groups > 1) {
+        run_fill(fill_y, &t[0]);
+        run_fill(fill_y, &t[1]);
     }
 }
 
@@ -344,8 +435,8 @@ static void lanes_start(lanes *s, const uint32_t ref[8], const point52 *sums, si
         v8_transpose(&y.l[8 * h]);
     }
     for (int i = 0; i < FE_LIMBS; i++) {
-        x.l[i] = V8_SUB(v8_set1(FP52_X_BOUND[i & 7]), x.l[i]);
-        y.l[i] = _mm512_mask_sub_epi64(y.l[i], (__mmask8)~neg, v8_set1(FP52_Y_NEG[i & 7]), y.l[i]);
+        x.l[i] = V8_SUB(v8_set1(fp52_table(FP52_X_BOUND)[i & 7]), x.l[i]);
+        y.l[i] = _mm512_mask_sub_epi64(y.l[i], (__mmask8)~neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), y.l[i]);
     }
     fe_carry(&x);
     fe_carry(&y);
@@ -358,8 +449,8 @@ static void lanes_rows(const lanes *s, size_t g, point52 out[8])
 {
     fe x, y;
     for (int i = 0; i < FE_LIMBS; i++) {
-        x.l[i] = V8_SUB(v8_set1(FP52_X_BOUND[i & 7]), s->nx[g].l[i]);
-        y.l[i] = V8_SUB(v8_set1(FP52_Y_ADD[i & 7]), s->ny[g].l[i]);
+        x.l[i] = V8_SUB(v8_set1(fp52_table(FP52_X_BOUND)[i & 7]), s->nx[g].l[i]);
+        y.l[i] = V8_SUB(v8_set1(fp52_table(FP52_Y_ADD)[i & 7]), s->ny[g].l[i]);
     }
     fe_sub_if_above(&x, FP52_X_HALF);
     fe_sub_if_above(&y, FP52_8P);

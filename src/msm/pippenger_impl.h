@@ -10,7 +10,8 @@
 #include "msm/glv.h"
 
 #define BLOCK     8192              /* scalars of a census task */
-#define CHUNK     ((size_t)1 << 20) /* wide scalars of a chunk */
+#define CHUNK     ((size_t)1 << 17) /* wide scalars of a chunk, for each thread: lists and images stay near */
+#define CHUNK_MAX ((size_t)1 << 20)
 #define MAX_PARTS 16
 #define MINUS     0x80000000u /* marks of a sorted term, above its position in the chunk */
 #define IMAGE     0x40000000u
@@ -367,7 +368,8 @@ static size_t layout(job *j, uint8_t *memory)
 
 static cuzk_status sum_wide(job *j, JACOBIAN *sum, pool *p, cuzk_error *err)
 {
-    size_t chunks = (j->wide_total + CHUNK - 1) / CHUNK;
+    size_t chunk = j->workers * CHUNK < CHUNK_MAX ? j->workers * CHUNK : CHUNK_MAX;
+    size_t chunks = (j->wide_total + chunk - 1) / chunk;
     j->capacity = j->wide_total / chunks + BLOCK;
     if (j->capacity > j->wide_total)
         j->capacity = j->wide_total;
