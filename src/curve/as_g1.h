@@ -15,6 +15,8 @@
 #define coord_sub          blst_fp_sub
 #define coord_mul          blst_fp_mul
 #define coord_sqr          blst_fp_sqr
+#define coord_mul_lazy     coord_mul
+#define coord_sub_lazy     coord_sub
 #define coord_inv          blst_fp_eucl_inverse
 #define coord_triple       blst_fp_mul_by_3
 #define coord_neg(r, a)    blst_fp_cneg(r, a, 1)

@@ -15,6 +15,8 @@
 #define coord_sub          blst_fp2_sub
 #define coord_mul          blst_fp2_mul
 #define coord_sqr          blst_fp2_sqr
+#define coord_mul_lazy     coord_mul
+#define coord_sub_lazy     coord_sub
 #define coord_inv          blst_fp2_eucl_inverse
 #define coord_triple       blst_fp2_mul_by_3
 #define coord_neg(r, a)    blst_fp2_cneg(r, a, 1)

@@ -1,10 +1,11 @@
-/* Affine additions in batches. Included by g1.c and g2.c.
+/* Affine additions in batches: defines BATCH_ADD. Included by g1.c, g2.c and files of a faster field.
  *
  * lambda = (y2 - y1) / (x2 - x1), x3 = lambda^2 - x1 - x2, y3 = lambda (x1 - x3) - y1. The denominators d are
  * inverted together: a forward pass multiplies them up, keeping the product before each, a backward pass
  * takes the inverse of the whole apart. With its share of that, an addition costs five products and a square.
- * CHAINS products run side by side, because one chain would wait for the latency of each product. */
-#define CHAINS   2
+ * CHAINS products run side by side, because one chain would wait for the latency of each product. Lazy
+ * operations may leave a value below 2p; what is stored or compared is canonical. */
+#define CHAINS   BATCH_CHAINS
 #define PREFETCH 6 /* additions ahead */
 
 enum { KIND_SUM, KIND_DOUBLE, KIND_FIRST, KIND_SECOND, KIND_INFINITY };
@@ -18,12 +19,6 @@ static int ref_is_inf(point_ref p)
 static inline void ref_y(COORD *r, point_ref p)
 {
     coord_cneg(r, (const COORD *)(p.y & ~(uintptr_t)1), p.y & 1);
-}
-
-void FN(ref_get)(AFFINE *r, point_ref p)
-{
-    r->x = *(const COORD *)p.x;
-    ref_y(&r->y, p);
 }
 
 /* An addition that the formula does not cover, or that only looks so (x = 0): its kind, and a denominator. */
@@ -55,11 +50,11 @@ static inline void prefetch_point(point_ref p, int with_y)
         __builtin_prefetch((const char *)p.x + 47);
 }
 
-static void forward(COORD acc[CHAINS], const point_ref *a, const point_ref *b, size_t n,
-                    CAT(GROUP, _batch) * s)
+/* product[i + CHAINS] becomes product[i] * d[i]. */
+static void forward(const point_ref *a, const point_ref *b, size_t n, CAT(GROUP, _batch) * s)
 {
     for (int c = 0; c < CHAINS; c++)
-        acc[c] = COORD_ONE;
+        s->product[c] = COORD_ONE;
     for (size_t i = 0; i < n; i++) {
         const COORD *x1 = a[i].x, *x2 = b[i].x;
         COORD *d = &s->d[i];
@@ -71,12 +66,11 @@ static void forward(COORD acc[CHAINS], const point_ref *a, const point_ref *b, s
         s->kind[i] = KIND_SUM;
         if (__builtin_expect(coord_is_zero(x1) | coord_is_zero(x2) | coord_is_zero(d), 0))
             s->kind[i] = special(d, a[i], b[i]);
-        s->product[i] = acc[i % CHAINS];
-        coord_mul(&acc[i % CHAINS], &acc[i % CHAINS], d);
+        coord_mul_lazy(&s->product[i + CHAINS], &s->product[i], d);
     }
 }
 
-static void finish(AFFINE *out, point_ref a, point_ref b, const COORD *d_inv, uint8_t kind)
+static inline void finish(AFFINE *out, point_ref a, point_ref b, const COORD *d_inv, uint8_t kind)
 {
     const COORD *x1 = a.x, *x2 = b.x, *y1 = (const COORD *)(a.y & ~(uintptr_t)1);
     COORD lambda, s1, s2, x3;
@@ -85,7 +79,7 @@ static void finish(AFFINE *out, point_ref a, point_ref b, const COORD *d_inv, ui
         coord_neg(&s1, y1);
         y1 = &s1;
     }
-    coord_sub(&lambda, &s2, y1);
+    coord_sub_lazy(&lambda, &s2, y1);
     if (__builtin_expect(kind != KIND_SUM, 0)) {
         if (kind == KIND_INFINITY)
             memset(out, 0, sizeof *out);
@@ -96,11 +90,11 @@ static void finish(AFFINE *out, point_ref a, point_ref b, const COORD *d_inv, ui
         coord_sqr(&lambda, x1);
         coord_triple(&lambda, &lambda);
     }
-    coord_mul(&lambda, &lambda, d_inv);
+    coord_mul_lazy(&lambda, &lambda, d_inv);
     coord_sqr(&x3, &lambda);
     coord_sub(&x3, &x3, x1);
     coord_sub(&x3, &x3, x2);
-    coord_sub(&s2, x1, &x3);
+    coord_sub_lazy(&s2, x1, &x3);
     coord_mul(&s2, &s2, &lambda);
     coord_sub(&out->y, &s2, y1); /* a and b are read: out may be one of them */
     out->x = x3;
@@ -115,30 +109,31 @@ static void backward(AFFINE *const *out, const point_ref *a, const point_ref *b,
             prefetch_point(a[i - PREFETCH], 1);
             prefetch_point(b[i - PREFETCH], 1);
         }
-        coord_mul(&t, &inv[i % CHAINS], &s->product[i]);
-        coord_mul(&inv[i % CHAINS], &inv[i % CHAINS], &s->d[i]);
+        coord_mul_lazy(&t, &inv[i % CHAINS], &s->product[i]);
+        coord_mul_lazy(&inv[i % CHAINS], &inv[i % CHAINS], &s->d[i]);
         finish(out[i], a[i], b[i], &t, s->kind[i]);
     }
 }
 
-void FN(batch_add)(AFFINE *const *out, const point_ref *a, const point_ref *b, size_t n,
-                   CAT(GROUP, _batch) * s)
+void BATCH_ADD(AFFINE *const *out, const point_ref *a, const point_ref *b, size_t n, CAT(GROUP, _batch) * s)
 {
     while (n) {
         size_t m = n < BATCH_SIZE ? n : BATCH_SIZE;
-        COORD acc[CHAINS], whole[CHAINS], inv;
-        forward(acc, a, b, m, s);
-        whole[0] = acc[0];
+        COORD chain[CHAINS], whole[CHAINS], inv, t;
+        forward(a, b, m, s);
+        for (size_t i = m; i < m + CHAINS; i++)
+            chain[i % CHAINS] = s->product[i];
+        coord_mul(&whole[0], &chain[0], &COORD_ONE);
         for (int c = 1; c < CHAINS; c++)
-            coord_mul(&whole[c], &whole[c - 1], &acc[c]);
+            coord_mul(&whole[c], &whole[c - 1], &chain[c]);
         coord_inv(&inv, &whole[CHAINS - 1]);
         for (int c = CHAINS - 1; c > 0; c--) { /* each chain's own inverse */
-            COORD t = acc[c];
-            coord_mul(&acc[c], &inv, &whole[c - 1]);
+            t = chain[c];
+            coord_mul(&chain[c], &inv, &whole[c - 1]);
             coord_mul(&inv, &inv, &t);
         }
-        acc[0] = inv;
-        backward(out, a, b, m, acc, s);
+        chain[0] = inv;
+        backward(out, a, b, m, chain, s);
         out += m, a += m, b += m, n -= m;
     }
 }

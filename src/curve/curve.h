@@ -53,18 +53,19 @@ ptrdiff_t g2_decode_many(g2_affine *r, const uint8_t *in, size_t n, pool *p);
 /* Affine additions in batches: out[i] = a[i] + b[i], one inversion for each BATCH of them. Exact for
  * infinite, equal and opposite points. out[i] may be where a[i] or b[i] lies, and must not be an operand of
  * another addition. */
-#define G1_BATCH 2048
-#define G2_BATCH 1024
+#define G1_BATCH     2048
+#define G2_BATCH     1024
+#define BATCH_CHAINS 2
 typedef struct point_ref {
     const void *x; /* its coordinates; they need not lie together */
     uintptr_t y;   /* the lowest bit set: minus the point */
 } point_ref;
 typedef struct g1_batch { /* scratch: 200 KB, meant for the second-level cache */
-    fp d[G1_BATCH], product[G1_BATCH];
+    fp d[G1_BATCH], product[G1_BATCH + BATCH_CHAINS];
     uint8_t kind[G1_BATCH];
 } g1_batch;
 typedef struct g2_batch {
-    fp2 d[G2_BATCH], product[G2_BATCH];
+    fp2 d[G2_BATCH], product[G2_BATCH + BATCH_CHAINS];
     uint8_t kind[G2_BATCH];
 } g2_batch;
 static inline point_ref g1_ref(const g1_affine *p, unsigned minus)

@@ -66,6 +66,12 @@ void FN(mul)(JACOBIAN *r, const JACOBIAN *a, const scalar *k)
         memset(r, 0, sizeof *r);
 }
 
+void FN(ref_get)(AFFINE *r, point_ref p)
+{
+    r->x = *(const COORD *)p.x;
+    coord_cneg(&r->y, (const COORD *)(p.y & ~(uintptr_t)1), p.y & 1);
+}
+
 /* Montgomery's trick; the prefix products wait in r[i].x, so there is no scratch. Pieces of 1024 stay in
  * cache. */
 void FN(batch_to_affine)(AFFINE *r, const JACOBIAN *a, size_t n)

@@ -1,5 +1,6 @@
 /* Points of both groups: complete addition, multiplication, encodings, batches. The oracles are blst's group
  * law and one-by-one multiplication. Each test is written once for both groups. */
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "curve/coord.h"
 #include "support/math.h"
@@ -380,5 +381,10 @@ static int close_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {LIST(g1), LIST(g2), cmocka_unit_test(endomorphisms)};
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    int failed = cmocka_run_group_tests(tests, open_pool, close_pool);
+    if (cpu_get()->adx) {
+        cpu_force_portable(1);
+        failed += cmocka_run_group_tests_name("without ADX", tests, open_pool, close_pool);
+    }
+    return failed;
 }
