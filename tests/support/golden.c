@@ -91,6 +91,8 @@ static void on_aux_block(void *ctx, uint64_t block, const uint8_t sha256[32])
 static void expect_inputs(const witness *w, const json_t *want)
 {
     uint8_t bytes[32];
+    if (!json_array_size(want)) /* left out where there are many: inputs_sha256 says it */
+        return;
     assert_int_equal(json_array_size(want), w->inputs);
     for (size_t i = 0; i < w->inputs; i++) {
         fr_to_bytes(bytes, &w->input[i]);
