@@ -1,0 +1,175 @@
+// The main job through a real client: a C1 document in, a verified proof out, over TCP and a unix socket.
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { connect, golden, grpc, request, sleep, startDaemon, verifies } from './support.mjs';
+
+let d, c;
+before(async () => {
+  d = await startDaemon();
+  assert.ok(d.port, d.log);
+  c = connect(d.address);
+});
+after(async () => {
+  c.close();
+  const r = await d.stop();
+  assert.equal(r.code, 0, d.log);
+  assert.equal(d.out, '', 'the daemon writes nothing to stdout');
+});
+
+test('submit, await: a 2 KiB PoRep', async () => {
+  const s = await c.SubmitProof(request('porep-2k-v1_1-1'));
+  assert.match(s.job_id, /^[0-9a-f-]{36}$/);
+  const status = await c.GetStatus({});
+  assert.equal(status.queues.reduce((n, q) => n + q.pending + q.in_progress, 0), 1);
+  const again = await c.SubmitProof(request('porep-2k-v1_1-1'));
+  assert.equal(again.job_id, s.job_id, 'the same request joins');
+  const soon = await c.AwaitProof({ job_id: s.job_id, timeout_ms: 50 });
+  assert.equal(soon.status, 'TIMEOUT');
+  const r = await c.AwaitProof({ job_id: s.job_id });
+  assert.equal(r.status, 'COMPLETED', r.error_message);
+  assert.equal(r.proof.length, 192);
+  assert.ok(r.total_ms >= r.synthesis_ms);
+  assert.ok(verifies('porep-2k-v1_1-1', r.proof, d.dir));
+  const same = await c.AwaitProof({ job_id: s.job_id });
+  assert.deepEqual(same.proof, r.proof, 'a finished proof stays');
+});
+
+test('prove: every kind', async () => {
+  for (const name of ['winning-2k-1', 'window-2k-3sectors', 'window-v1-2k-2sectors', 'update-2k-5']) {
+    const r = (await c.Prove({ submit: request(name) })).result;
+    assert.equal(r.status, 'COMPLETED', `${name}: ${r.error_message}`);
+    assert.ok(verifies(name, r.proof, d.dir), name);
+  }
+});
+
+test('vanilla proofs in another order give the same valid proof', async () => {
+  const q = request('window-2k-3sectors', { request_id: 'wdpost-shuffled' });
+  q.vanilla_proofs.reverse();
+  const r = (await c.Prove({ submit: q })).result;
+  assert.equal(r.status, 'COMPLETED', r.error_message);
+  assert.ok(verifies('window-2k-3sectors', r.proof, d.dir));
+});
+
+test('what is malformed is INVALID_ARGUMENT and names the field', async () => {
+  const cases = [
+    [{ randomness: Buffer.alloc(31) }, 'window-2k-1sector', /randomness.*31/],
+    [{ registered_proof: 99 }, 'window-2k-1sector', /registered_proof 99/],
+    [{ registered_proof: 0 }, 'window-2k-1sector', /proof_kind/],
+    [{ vanilla_proofs: [] }, 'window-2k-1sector', /vanilla_proofs/],
+    [{ sector_size: 4096 }, 'window-2k-1sector', /sector_size/],
+    [{ request_id: '' }, 'window-2k-1sector', /request_id/],
+    [{ proof_kind: 'PROOF_KIND_UNSPECIFIED' }, 'window-2k-1sector', /proof_kind/],
+    [{ vanilla_proof: Buffer.alloc(0) }, 'porep-2k-v1_1-1', /vanilla_proof/],
+    [{ comm_d_new: Buffer.alloc(33) }, 'update-2k-5', /comm_d_new.*33/],
+    [{ vanilla_proofs: [] }, 'update-2k-5', /vanilla_proofs/],
+  ];
+  for (const [extra, name, pattern] of cases)
+    await assert.rejects(c.SubmitProof(request(name, extra)), (e) => {
+      assert.equal(e.code, grpc.status.INVALID_ARGUMENT, `${JSON.stringify(extra)}: ${e.details}`);
+      assert.match(e.details, pattern);
+      return true;
+    });
+  await assert.rejects(c.SubmitProof({}), { code: grpc.status.INVALID_ARGUMENT });
+  await assert.rejects(c.Prove({}), { code: grpc.status.INVALID_ARGUMENT });
+});
+
+test('a proof that cannot be made is an OK reply with FAILED', async () => {
+  const cut = request('porep-2k-v1_1-2', { request_id: 'cut' });
+  cut.vanilla_proof = cut.vanilla_proof.subarray(0, cut.vanilla_proof.length / 2);
+  let r = (await c.Prove({ submit: cut })).result;
+  assert.equal(r.status, 'FAILED');
+  assert.ok(r.error_message.length > 20, r.error_message);
+  assert.equal(r.proof.length, 0);
+  const other = request('porep-2k-v1_1-2', { request_id: 'miner', miner_id: 4711 });
+  r = (await c.Prove({ submit: other })).result;
+  assert.equal(r.status, 'FAILED');
+  assert.match(r.error_message, /replica_id/);
+  const wrong = request('window-2k-3sectors', { request_id: 'w', randomness: Buffer.alloc(32, 7) });
+  r = (await c.Prove({ submit: wrong })).result;
+  assert.equal(r.status, 'FAILED');
+  assert.match(r.error_message, /sector 13\d\d/);
+});
+
+test('unknown jobs and methods', async () => {
+  await assert.rejects(c.AwaitProof({ job_id: 'no-such' }), { code: grpc.status.NOT_FOUND });
+  await assert.rejects(c.CancelProof({ job_id: 'no-such' }), { code: grpc.status.NOT_FOUND });
+  await assert.rejects(c.PreloadSRS({ circuit_id: 'porep-3k' }), { code: grpc.status.INVALID_ARGUMENT });
+  await assert.rejects(new Promise((resolve, reject) => c.raw.makeUnaryRequest('/cuzk.v1.ProvingEngine/Nothing', (x) => x, (x) => x,
+    Buffer.alloc(0), (e, r) => (e ? reject(e) : resolve(r)))), { code: grpc.status.UNIMPLEMENTED });
+  await assert.rejects(new Promise((resolve, reject) => c.raw.makeUnaryRequest('/cuzk.v1.ProvingEngine/SubmitProof', (x) => x, (x) => x,
+    Buffer.from([0xff, 0xff, 0xff]), (e, r) => (e ? reject(e) : resolve(r)))), { code: grpc.status.INVALID_ARGUMENT });
+});
+
+test('messages: 300 MiB is refused, the daemon lives on', async () => {
+  await assert.rejects(c.SubmitProof({ request_id: 'big', vanilla_proof: Buffer.alloc(300 << 20) }), { code: grpc.status.RESOURCE_EXHAUSTED });
+  assert.ok((await c.GetStatus({})).uptime_seconds >= 0);
+});
+
+test('the 51 MB document is taken in, parsed and checked, and fails by the name of the missing file', async () => {
+  const q = request('porep-32g-1');
+  const start = Date.now();
+  const s = await c.SubmitProof(q);
+  const took = Date.now() - start;
+  const r = await c.AwaitProof({ job_id: s.job_id });
+  assert.equal(r.status, 'FAILED');
+  assert.match(r.error_message, /v28-stacked-proof-of-replication.*\.params.*missing/);
+  console.log(`submit of ${q.vanilla_proof.length} bytes answered in ${took} ms`);
+});
+
+test('a client that goes away harms nobody; cancel', async () => {
+  const other = connect(d.address);
+  const q = request('porep-2k-v1_1-3', { request_id: 'left-alone' });
+  const call = other.Prove({ submit: q }, { deadline: Date.now() + 300 }).catch((e) => e);
+  const e = await call;
+  assert.equal(e.code, grpc.status.DEADLINE_EXCEEDED);
+  other.close();
+  // the deadline of Prove is the job's
+  await sleep(300);
+  const again = await c.SubmitProof({ ...q, request_id: 'cancelled' });
+  await sleep(100);
+  const cancelled = await c.CancelProof({ job_id: again.job_id });
+  assert.equal(typeof cancelled.was_running, 'boolean');
+  const r = await c.AwaitProof({ job_id: again.job_id });
+  assert.equal(r.status, 'CANCELLED');
+  const r2 = (await c.Prove({ submit: request('window-2k-1sector', { request_id: 'after' }) })).result;
+  assert.equal(r2.status, 'COMPLETED');
+});
+
+test('preload and evict', async () => {
+  await c.PreloadSRS({ circuit_id: 'window-2k' });
+  const p = await c.PreloadSRS({ circuit_id: 'wpost-2k' });
+  assert.equal(p.already_loaded, true);
+  assert.ok((await c.GetStatus({})).loaded_srs.some((s) => s.circuit_id === 'wpost-2k'));
+  const e = await c.EvictSRS({ circuit_id: 'wpost-2k' });
+  assert.equal(e.was_loaded, true);
+  assert.ok(e.freed_bytes > 0);
+  assert.equal((await c.EvictSRS({ circuit_id: 'wpost-2k' })).was_loaded, false);
+});
+
+test('metrics', async () => {
+  const { prometheus_text: text } = await c.GetMetrics({});
+  assert.match(text, /cuzk_jobs_completed_total\{kind="porep"\} 1/);
+  assert.match(text, /# TYPE cuzk_jobs_pending gauge/);
+});
+
+test('unix socket, and a second instance is kept off', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'cuzk-sock-'));
+  const listen = `unix://${dir}/cuzk.sock`;
+  const u = await startDaemon({ listen });
+  assert.equal(u.exited, null, u.log);
+  const uc = connect(listen);
+  const r = (await uc.Prove({ submit: request('window-2k-1sector') })).result;
+  assert.equal(r.status, 'COMPLETED', r.error_message);
+  const second = await startDaemon({ listen });
+  assert.equal((await second.ended).code, 3);
+  assert.match(second.log, /another instance listens/);
+  assert.ok((await uc.GetStatus({})).total_proofs_completed >= 1, 'the first one still answers');
+  const sameDoor = await startDaemon({ listen: d.address });
+  assert.equal((await sameDoor.ended).code, 3);
+  uc.close();
+  assert.equal((await u.stop()).code, 0);
+  rmSync(dir, { recursive: true, force: true });
+});
