@@ -33,6 +33,9 @@ target_link_libraries(cuzk_static PUBLIC cuzk_objects)
 add_library(cuzk_shared SHARED $<TARGET_OBJECTS:cuzk_objects> $<TARGET_OBJECTS:blst>)
 set_target_properties(cuzk_shared PROPERTIES OUTPUT_NAME cuzk VERSION ${PROJECT_VERSION} SOVERSION 0)
 target_link_libraries(cuzk_shared PRIVATE cuzk_objects)
+# blst's assembly exports names whatever the visibility.
+target_link_options(cuzk_shared PRIVATE "LINKER:--version-script=${CMAKE_SOURCE_DIR}/cmake/libcuzk.map")
+set_target_properties(cuzk_shared PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/libcuzk.map)
 
 # What a program of this repository links: the archive with its internal headers.
 add_library(cuzk_internal INTERFACE)

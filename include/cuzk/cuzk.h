@@ -39,7 +39,7 @@ typedef struct cuzk_options {
 } cuzk_options;
 #define CUZK_OPTIONS_INIT                                                                                    \
     {                                                                                                        \
-        sizeof(cuzk_options)                                                                                 \
+        sizeof(cuzk_options), 0, 0, 0, 0, 0, 0, 0, 0                                                         \
     }
 CUZK_API cuzk_status cuzk_ctx_create(cuzk_ctx **out, const cuzk_options *options,
                                      cuzk_error *err) CUZK_MUST_CHECK;
