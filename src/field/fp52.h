@@ -102,6 +102,22 @@ FP52_INLINE void fp52_wide_mul(fp52_wide *t, const fp52 *a, const fp52 *b)
     }
 }
 
+/* Columns in low[] alone, without digits: for sums of products. */
+FP52_INLINE void fp52_wide_columns(fp52_wide *t, const fp52 *a, const fp52 *b)
+{
+    fp52_wide_clear(t);
+    FP52_UNROLL for (int i = 0; i < 8; i++) fp52_wide_row(t, a, b, i);
+    FP52_UNROLL for (int i = 1; i < 16; i++)
+    {
+        t->low[i] = V8_ADD(t->low[i], t->high[i]);
+        t->high[i] = _mm512_setzero_si512();
+    }
+}
+FP52_INLINE void fp52_wide_digits(fp52_wide *t)
+{
+    FP52_UNROLL for (int i = 0; i < 7; i++) fp52_wide_digit(t, i, t->low[i]);
+}
+
 /* The products off the diagonal are doubled column by column, as soon as one is complete. */
 FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
 {
@@ -122,13 +138,13 @@ FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
     }
 }
 
-/* Other work to spread over a product: called with i from 0 to 7. NULL for none. */
+/* Other work to spread over a reduction: called with i = first .. first + 7. NULL for none. */
 typedef void fp52_fill(void *ctx, int i);
 
 /* r = t / R, open, below 8 p + t / R: the seven low limbs are replaced at once by their residues at limb 7, without a
  * chain from one to the next; one Montgomery step removes limb 7. Columns may be signed, and t negative: the result
  * is then above t / R and may be negative. */
-FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, fp52_fill *fill, void *ctx)
+FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, fp52_fill *fill, void *ctx, int first)
 {
     const uint64_t *fold = fp52_table(FP52_FOLD), *p = fp52_table(FP52_P);
     v8 x, m;
@@ -139,7 +155,7 @@ FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, fp52_fill *fill, void *ctx)
         FP52_UNROLL for (int j = 0; j < 8; j++)
             t->high[8 + j] = V8_HI(t->high[8 + j], t->digit[i], v8_set1(fold[8 * i + j]));
         if (fill)
-            fill(ctx, i);
+            fill(ctx, first + i);
     }
     x = V8_ADD(t->low[7], t->high[7]);
     m = V8_LO(_mm512_setzero_si512(), x, v8_set1(FP52_N0));
@@ -147,27 +163,27 @@ FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, fp52_fill *fill, void *ctx)
     FP52_UNROLL for (int j = 0; j < 8; j++) t->high[8 + j] = V8_HI(t->high[8 + j], m, v8_set1(p[j]));
     x = V8_LO(x, m, v8_set1(p[0]));
     if (fill)
-        fill(ctx, 7);
+        fill(ctx, first + 7);
     FP52_UNROLL for (int j = 0; j < 8; j++) r->l[j] = V8_ADD(t->low[8 + j], t->high[8 + j]);
     r->l[0] = V8_ADD(r->l[0], V8_SRA(x, 52));
 }
 
 /* Factors strict or loose, below 2^395. Results open. */
-FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, fp52_fill *fill, void *ctx)
+FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, fp52_fill *fill, void *ctx, int first)
 {
     fp52_wide t;
     fp52_wide_mul(&t, a, b);
-    fp52_reduce(r, &t, fill, ctx);
+    fp52_reduce(r, &t, fill, ctx, first);
 }
 FP52_INLINE void fp52_sqr_fill(fp52 *r, const fp52 *a, fp52_fill *fill, void *ctx)
 {
     fp52_wide t;
     fp52_wide_sqr(&t, a);
-    fp52_reduce(r, &t, fill, ctx);
+    fp52_reduce(r, &t, fill, ctx, 0);
 }
 FP52_INLINE void fp52_mul_open(fp52 *r, const fp52 *a, const fp52 *b)
 {
-    fp52_mul_fill(r, a, b, NULL, NULL);
+    fp52_mul_fill(r, a, b, NULL, NULL, 0);
 }
 FP52_INLINE void fp52_sqr_open(fp52 *r, const fp52 *a)
 {

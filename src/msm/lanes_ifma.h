@@ -1,5 +1,7 @@
-/* Affine additions, eight at a time, in batches that share one inversion. Template: the including file defines fe and
- * its operations (FE_PARTS, fe_mul, fe_mul_open, fe_sqr_open, fe_carry_factor, fe_invert_lane, POINT names).
+/* Affine additions, eight at a time, in batches that share one inversion. Template, included by msm_g1_ifma.c and
+ * msm_g2_ifma.c, which define the element fe (FE_PARTS vectors of fp52; FE_STRICT: factors must be strict) and its
+ * products, and the names of the group's operations. The other templates follow: lists_ifma.h, subset_ifma.h,
+ * windows_ifma.h, sum_ifma.h.
  *
  * A batch is up to LANES running sums; a round adds at most one point to each of them. Sums are kept limb by limb
  * ("lanes", no transposition), points are rows of limbs that are gathered. With nx = -x and ny = -y of the sum and
@@ -89,13 +91,11 @@ FP52_INLINE void prefetch_point(const lanes *s, uint32_t ref, int second)
  * overlap them by itself. */
 typedef struct step {
     fe inverse, lambda, square, e, gathered;
-    v8 carry, carry2; /* into the next limb, per part */
+    v8 carry, carry2; /* into the next limb */
     __mmask8 live, neg, above;
     lanes *s;
     size_t g; /* the group */
 } step;
-
-#define FOR_PARTS(i) FP52_UNROLL for (int h = 0, k = (i); h < FE_PARTS; h++, k += 8)
 
 /* d = x2 + nx, strict. */
 FP52_INLINE void fill_d(void *ctx, int i)
@@ -103,10 +103,10 @@ FP52_INLINE void fill_d(void *ctx, int i)
     step *t = ctx;
     fe *d = &t->s->d[t->g];
     v8 x = V8_ADD(t->gathered.l[i], t->s->nx[t->g].l[i]);
-    if (i)
+    if (i & 7)
         x = V8_ADD(x, t->carry);
     t->carry = V8_SRL(x, 52);
-    d->l[i] = v8_mask52(x);
+    d->l[i] = (i & 7) < 7 ? v8_mask52(x) : x;
 }
 
 /* lambda's numerator y2 + ny, a factor. */
@@ -115,10 +115,10 @@ FP52_INLINE void fill_numerator(void *ctx, int i)
     step *t = ctx;
     v8 y = _mm512_mask_sub_epi64(t->gathered.l[i], t->neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), t->gathered.l[i]);
     y = V8_ADD(y, t->s->ny[t->g].l[i]);
-    if (i)
+    if (i & 7)
         y = V8_ADD(y, t->carry);
     t->carry = V8_SRA(y, 52);
-    t->lambda.l[i] = y;
+    t->lambda.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(y) : y;
 }
 
 /* The new x, and the factor e of lambda for the new y. */
@@ -129,23 +129,23 @@ FP52_INLINE void fill_x(void *ctx, int i)
     v8 nx = s->nx[t->g].l[i], n, e;
     n = V8_SUB(V8_SUB(s->d[t->g].l[i], V8_ADD(nx, nx)), t->square.l[i]);
     n = V8_ADD(n, v8_set1(fp52_table(FP52_X_ADD)[i & 7]));
-    if (!i) {
-        v8 top = s->nx[t->g].l[7];
-        top = V8_SUB(V8_SUB(s->d[t->g].l[7], V8_ADD(top, top)), t->square.l[7]);
+    if (!(i & 7)) {
+        v8 top = s->nx[t->g].l[i | 7];
+        top = V8_SUB(V8_SUB(s->d[t->g].l[i | 7], V8_ADD(top, top)), t->square.l[i | 7]);
         t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64 - FP52_X_ADD[7]));
     }
     n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_X_SUB)[i & 7]));
-    if (i)
+    if (i & 7)
         n = V8_ADD(n, t->carry);
-    if (i < 7) {
+    if ((i & 7) < 7) {
         t->carry = V8_SRA(n, 52);
         n = v8_mask52(n);
     }
     e = V8_ADD(V8_SUB(nx, n), v8_set1(fp52_table(FP52_X_BOUND)[i & 7]));
-    if (i)
+    if (i & 7)
         e = V8_ADD(e, t->carry2);
     t->carry2 = V8_SRA(e, 52);
-    t->e.l[i] = e;
+    t->e.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(e) : e;
     _mm512_mask_store_epi64(&s->nx[t->g].l[i], t->live, n);
 }
 
@@ -155,14 +155,14 @@ FP52_INLINE void fill_y(void *ctx, int i)
     step *t = ctx;
     lanes *s = t->s;
     v8 n = V8_ADD(V8_SUB(t->square.l[i], s->ny[t->g].l[i]), v8_set1(fp52_table(FP52_Y_ADD)[i & 7]));
-    if (!i) {
-        v8 top = V8_SUB(t->square.l[7], s->ny[t->g].l[7]);
+    if (!(i & 7)) {
+        v8 top = V8_SUB(t->square.l[i | 7], s->ny[t->g].l[i | 7]);
         t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64 - FP52_Y_ADD[7]));
     }
     n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_Y_SUB)[i & 7]));
-    if (i)
+    if (i & 7)
         n = V8_ADD(n, t->carry);
-    if (i < 7) {
+    if ((i & 7) < 7) {
         t->carry = V8_SRA(n, 52);
         n = v8_mask52(n);
     }
@@ -171,16 +171,16 @@ FP52_INLINE void fill_y(void *ctx, int i)
 
 FP52_INLINE void run_fill(fp52_fill *fill, step *t)
 {
-    FP52_UNROLL for (int i = 0; i < 8; i++) fill(t, i);
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) fill(t, i);
 }
 
-/* r = a b, loose, with the filling of t in between. */
+/* r = a b, a factor, with the filling of t in between. */
 #define DEFINE_MUL_FILL(name, fill)                                                                          \
     static __attribute__((noinline)) void name(fe *r, const fe *a, const fe *b, step *t)                     \
     {                                                                                                        \
-        fp52 x;                                                                                              \
-        fp52_mul_fill(&x, a, b, fill, t);                                                                    \
-        fp52_carry_loose(&x);                                                                                \
+        fe x;                                                                                                \
+        FE_MUL_FILL(&x, a, b, fill, t);                                                                      \
+        fe_carry_factor(&x);                                                                                 \
         *r = x;                                                                                              \
     }
 DEFINE_MUL_FILL(mul_with_d, fill_d)
@@ -188,11 +188,11 @@ DEFINE_MUL_FILL(mul_with_numerator, fill_numerator)
 DEFINE_MUL_FILL(mul_with_y, fill_y)
 static __attribute__((noinline)) void sqr_with_x(fe *r, const fe *a, step *t)
 {
-    fp52_sqr_fill(r, a, fill_x, t);
+    FE_SQR_FILL(r, a, fill_x, t);
 }
 static __attribute__((noinline)) void mul_open_with_x(fe *r, const fe *a, const fe *b, step *t)
 {
-    fp52_mul_fill(r, a, b, fill_x, t);
+    FE_MUL_FILL(r, a, b, fill_x, t);
 }
 
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */

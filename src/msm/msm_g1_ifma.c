@@ -5,7 +5,10 @@
 #include "msm/glv.h"
 #include "msm/msm_private.h"
 
-#define FE_PARTS 1
+#define FE_PARTS                        1
+#define FE_STRICT                       0
+#define FE_MUL_FILL(r, a, b, fill, ctx) fp52_mul_fill(r, a, b, fill, ctx, 0)
+#define FE_SQR_FILL(r, a, fill, ctx)    fp52_sqr_fill(r, a, fill, ctx)
 typedef fp52 fe;
 
 /* Out of line: one copy of the multiplier in the instruction and operation caches. Results of fe_mul are loose. */
@@ -42,7 +45,6 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_DOUBLE      blst_p1_double
 #define POINT_ADD         g1_add
 #define POINT_ADD_AFFINE  g1_add_affine
-#define GENERATOR         blst_p1_generator
 
 /* Sets every lane to the inverse of lane 0 (loose); 0 if that is 0. */
 static int fe_invert_lane(fe *a)

@@ -1,0 +1,187 @@
+/* G2 sums with AVX-512 IFMA: see lanes_ifma.h, lists_ifma.h, windows_ifma.h, subset_ifma.h. */
+#include "base/mem.h"
+#include "curve/coord.h"
+#include "field/fp2_52.h"
+#include "msm/glv.h"
+#include "msm/msm_private.h"
+
+#define FE_PARTS  2
+#define FE_STRICT 1
+typedef union fe {
+    v8 l[16];
+    fp2_52 e;
+} fe;
+#define FE_MUL_FILL(r, a, b, fill, ctx) fp2_52_mul_fill(&(r)->e, &(a)->e, &(b)->e, fill, ctx)
+#define FE_SQR_FILL(r, a, fill, ctx)    fp2_52_sqr_fill(&(r)->e, &(a)->e, FP52_Y_SUB, fill, ctx)
+
+FP52_INLINE void fe_carry_factor(fe *r)
+{
+    fp52_carry(&r->e.c[0]);
+    fp52_carry(&r->e.c[1]);
+}
+/* Out of line: one copy of the multiplier in the instruction and operation caches. */
+static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
+{
+    fe t;
+    fp2_52_mul_fill(&t.e, &a->e, &b->e, NULL, NULL);
+    fe_carry_factor(&t);
+    *r = t;
+}
+static __attribute__((noinline)) void fe_mul_open(fe *r, const fe *a, const fe *b)
+{
+    fp2_52_mul_fill(&r->e, &a->e, &b->e, NULL, NULL);
+}
+static __attribute__((noinline)) void fe_sqr_open(fe *r, const fe *a)
+{
+    fp2_52_sqr_fill(&r->e, &a->e, FP52_Y_SUB, NULL, NULL);
+}
+FP52_INLINE void fe_set_one(fe *r)
+{
+    fp52_set1(&r->e.c[0], FP52_ONE);
+    FP52_UNROLL for (int i = 8; i < 16; i++) r->l[i] = _mm512_setzero_si512();
+}
+
+#define AFFINE            g2_affine
+#define JACOBIAN          g2
+#define AFFINE_IS_INF     g2_affine_is_inf
+#define COORD_NEG(r, a)   blst_fp2_cneg(r, a, 1)
+#define POINT_FROM_AFFINE g2_from_affine
+#define POINT_TO_AFFINE   g2_to_affine
+#define POINT_DOUBLE      blst_p2_double
+#define POINT_ADD         g2_add
+#define POINT_ADD_AFFINE  g2_add_affine
+
+/* Sets every lane to the inverse of lane 0; 0 if that is 0. */
+static int fe_invert_lane(fe *a)
+{
+    fp2 v;
+    fe t;
+    fp52 scale;
+    uint64_t limb[8];
+    for (int h = 0; h < 2; h++) {
+        for (int i = 0; i < 8; i++)
+            limb[i] = (uint64_t)a->l[8 * h + i][0];
+        fp52_canonical(&v.fp[h], limb);
+    }
+    if (fp2_is_zero(&v))
+        return 0;
+    blst_fp2_eucl_inverse(&v, &v);
+    fp52_set1(&scale, FP52_INVERSE);
+    for (int h = 0; h < 2; h++) {
+        fp52_limbs(limb, &v.fp[h]);
+        fp52_set1(&t.e.c[h], limb);
+        fp52_mul_open(&a->e.c[h], &t.e.c[h], &scale);
+    }
+    fe_carry_factor(a);
+    return 1;
+}
+
+static __mmask8 fe_zero_mask(const fe *a)
+{
+    fp52 t, one;
+    __mmask8 zero = 0xff;
+    fp52_set1(&one, FP52_ONE);
+    for (int h = 0; h < 2; h++) {
+        fp52_mul_open(&t, &a->e.c[h], &one);
+        fp52_carry(&t);
+        zero &= fp52_zero_mask(&t);
+    }
+    return zero;
+}
+
+struct point52;
+static void point_out(g2_affine *r, const struct point52 *p);
+static void point_in(struct point52 *r, const g2_affine *a);
+
+#include "msm/lanes_ifma.h"
+
+static void coord_out(fp2 *r, const uint64_t limb[16], const uint64_t scale[6])
+{
+    fp k;
+    memcpy(&k, scale, sizeof k);
+    for (int h = 0; h < 2; h++) {
+        fp52_canonical(&r->fp[h], limb + 8 * h);
+        blst_fp_mul(&r->fp[h], &r->fp[h], &k);
+    }
+}
+
+/* Rows as points of blst and back. */
+static void point_out(g2_affine *r, const point52 *p)
+{
+    coord_out(&r->x, p->x, FP52_X_OUT);
+    coord_out(&r->y, p->y, FP52_Y_OUT);
+}
+FP52_INLINE void point_slice(point52 *r, const g2_affine *a)
+{
+    FP52_UNROLL for (int h = 0; h < 2; h++)
+    {
+        _mm512_store_si512(r->x + 8 * h, fp52_slice(&a->x.fp[h], 12));
+        _mm512_store_si512(r->y + 8 * h, fp52_slice(&a->y.fp[h], 2));
+    }
+}
+static void point_in(point52 *r, const g2_affine *a)
+{
+    point_slice(r, a);
+}
+
+/* Two points that stand for none: the generator and its double. */
+static void points_none(point52 r[2])
+{
+    g2 d;
+    g2_affine a;
+    g2_to_affine(&a, blst_p2_generator());
+    point_in(&r[0], &a);
+    blst_p2_double(&d, blst_p2_generator());
+    g2_to_affine(&a, &d);
+    point_in(&r[1], &a);
+}
+
+/* The cube root of unity in radix 2^416; it lies in Fp. */
+static void points_beta(fe *r)
+{
+    uint64_t limb[8];
+    fp52 t, k;
+    fp52_limbs(limb, &FP_BETA2);
+    fp52_set1(&t, limb);
+    fp52_set1(&k, FP52_FROM_BLST);
+    fp52_mul_open(&r->e.c[0], &t, &k);
+    fp52_carry(&r->e.c[0]);
+}
+
+/* Rows of eight bases (the first `count` of them) and their endomorphisms, in turn. */
+static void points_slice(point52 *r, const g2_affine *const base[8], size_t count, const fe *beta)
+{
+    for (size_t l = 0; l < count; l++) {
+        point_slice(&r[2 * l], base[l]);
+        memcpy(r[2 * l + 1].y, r[2 * l].y, sizeof r->y);
+    }
+    for (int h = 0; h < 2; h++) {
+        fp52 x;
+        for (int l = 0; l < 8; l++)
+            x.l[l] = fp52_slice(&base[l]->x.fp[h], 12);
+        v8_transpose(x.l);
+        fp52_mul_open(&x, &x, &beta->e.c[0]);
+        fp52_carry(&x);
+        v8_transpose(x.l);
+        for (size_t l = 0; l < count; l++)
+            _mm512_store_si512(r[2 * l + 1].x + 8 * h, x.l[l]);
+    }
+}
+
+#include "msm/lists_ifma.h"
+#include "msm/subset_ifma.h"
+#include "msm/windows_ifma.h"
+
+#include "msm/sum_ifma.h"
+
+cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
+                        const cancel_token *cancel, cuzk_error *err)
+{
+    return sum(out, bases, index, k, n, p, cancel, err);
+}
+
+cuzk_status msm_g2_subset_ifma(g2 *out, const g2_affine *bases, const uint64_t *bits, size_t n, pool *p,
+                               const cancel_token *cancel, cuzk_error *err)
+{
+    return subset(out, bases, bits, n, p, cancel, err);
+}
