@@ -6,6 +6,7 @@
  * it takes bit-reversed order to natural order; with inverse constants both undo the other. */
 #ifndef POLY_POLY_PRIVATE_H
 #define POLY_POLY_PRIVATE_H
+#include "field/fr_adx.h"
 #include "poly/poly.h"
 
 struct domain {
@@ -21,6 +22,15 @@ typedef enum ntt_direction { NTT_FORWARD, NTT_INVERSE } ntt_direction;
 /* Unscaled transforms; nr: natural to bit-reversed order, rn: bit-reversed to natural. */
 cuzk_status ntt_nr_portable(const domain *d, fr *a, ntt_direction dir, pool *p, cuzk_error *err);
 cuzk_status ntt_rn_portable(const domain *d, fr *a, ntt_direction dir, pool *p, cuzk_error *err);
+/* The levels of a pass on `rows` rows of `width` elements; block: index of the whole among the blocks of its
+ * level. */
+typedef void ntt_levels_fn(fr *x, size_t rows, size_t width, size_t block, const fr *twiddle,
+                           ntt_direction dir);
+ntt_levels_fn levels_nr_portable, levels_rn_portable;
+#ifdef FR_ADX
+ntt_levels_fn levels_nr_adx, levels_rn_adx;
+#endif
+
 void bit_reverse(fr *a, unsigned log_n, pool *p);
 /* a[i] *= factor * base^i, or base^rev(i) where reversed. */
 void scale_powers(fr *a, unsigned log_n, const fr *factor, const fr *base, int reversed, pool *p);

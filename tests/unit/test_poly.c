@@ -1,5 +1,6 @@
 /* Domains, transforms and the quotient against evaluation by Horner, the textbook transform and seven
  * transforms. */
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "poly/poly.h"
 #include "support/math.h"
@@ -310,5 +311,10 @@ int main(void)
         cmocka_unit_test(quotient_divides),
         cmocka_unit_test(memory_failures_are_reported),
     };
-    return cmocka_run_group_tests(tests, open_pools, close_pools);
+    int failed = cmocka_run_group_tests_name("this processor", tests, open_pools, close_pools);
+    if (cpu_get()->adx) {
+        cpu_force_portable(1);
+        failed += cmocka_run_group_tests_name("portable", tests, open_pools, close_pools);
+    }
+    return failed;
 }
