@@ -31,6 +31,47 @@ static cuzk_status unreadable(cuzk_error *err)
 
 /* ---- results ---- */
 
+#define CHART_WIDTH 48
+
+/* The waterfall: a line a stage, bars on one scale. */
+static void print_timeline(const Cuzk__V1__AwaitProofResponse *r)
+{
+    double end = 0.001;
+    for (size_t i = 0; i < r->n_timeline; i++)
+        end = r->timeline[i]->end_ms > end ? r->timeline[i]->end_ms : end;
+    for (size_t i = 0; i < r->n_timeline; i++) {
+        const Cuzk__V1__StageEvent *v = r->timeline[i];
+        char bar[CHART_WIDTH + 1], name[48];
+        int from = (int)(v->start_ms / end * CHART_WIDTH), to = (int)(v->end_ms / end * CHART_WIDTH);
+        from = from < 0 ? 0 : from >= CHART_WIDTH ? CHART_WIDTH - 1 : from;
+        to = to <= from ? from + 1 : to > CHART_WIDTH ? CHART_WIDTH : to;
+        memset(bar, '.', CHART_WIDTH);
+        memset(bar + from, '#', (size_t)(to - from));
+        bar[CHART_WIDTH] = 0;
+        if (v->partition >= 0)
+            snprintf(name, sizeof(name), "%.20s %d", v->stage, v->partition);
+        else
+            snprintf(name, sizeof(name), "%.20s", v->stage);
+        printf("  %-12s %s %10.1f ms\n", name, bar, v->end_ms - v->start_ms);
+    }
+}
+
+static void add_timeline(json_out *j, const Cuzk__V1__AwaitProofResponse *r)
+{
+    json_begin_array(j, "timeline");
+    for (size_t i = 0; i < r->n_timeline; i++) {
+        const Cuzk__V1__StageEvent *v = r->timeline[i];
+        json_begin_object(j, NULL);
+        json_string(j, "stage", v->stage);
+        json_i64(j, "partition", v->partition);
+        json_i64(j, "device", v->device);
+        json_double(j, "start_ms", v->start_ms, 3);
+        json_double(j, "end_ms", v->end_ms, 3);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static int report_result(const cli_args *a, const Cuzk__V1__AwaitProofResponse *r, const char *out)
 {
     cuzk_error e = {0};
@@ -52,6 +93,7 @@ static int report_result(const cli_args *a, const Cuzk__V1__AwaitProofResponse *
         json_u64(&j, "synthesis_ms", r->synthesis_ms);
         json_u64(&j, "gpu_compute_ms", r->gpu_compute_ms);
         json_u64(&j, "total_ms", r->total_ms);
+        add_timeline(&j, r);
         json_end_object(&j);
         return cli_print_json(&j, rc);
     }
@@ -66,6 +108,8 @@ static int report_result(const cli_args *a, const Cuzk__V1__AwaitProofResponse *
                (unsigned long long)r->queue_wait_ms, (unsigned long long)r->srs_load_ms,
                (unsigned long long)r->synthesis_ms, (unsigned long long)r->gpu_compute_ms,
                (unsigned long long)r->total_ms);
+    if (completed)
+        print_timeline(r);
     return rc;
 }
 
@@ -74,6 +118,7 @@ static int await_and_report(const cli_args *a, client *c, const char *job_id, ui
     Cuzk__V1__AwaitProofRequest m = CUZK__V1__AWAIT_PROOF_REQUEST__INIT;
     m.job_id = (char *)job_id;
     m.timeout_ms = timeout_ms;
+    m.with_timeline = 1;
     uint8_t *reply = NULL;
     size_t size;
     cuzk_error e = {0};

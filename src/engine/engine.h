@@ -149,6 +149,14 @@ void engine_status_clear(engine_status *s);
 /* The timeline of a job: stages with start and end, milliseconds after its submission, as JSON.
  * CUZK_NOT_FOUND. */
 cuzk_status engine_timeline(engine *e, const char *job_id, json_out *out, cuzk_error *err) CUZK_MUST_CHECK;
+/* The same as an array (mem_free), milliseconds after the submission. */
+typedef struct engine_stage {
+    const char *stage;         /* literal */
+    int32_t partition, device; /* -1: none */
+    double start_ms, end_ms;
+} engine_stage;
+cuzk_status engine_stages(engine *e, const char *job_id, engine_stage **out, size_t *count,
+                          cuzk_error *err) CUZK_MUST_CHECK;
 /* Prometheus text; freed by mem_free. */
 cuzk_status engine_metrics(engine *e, char **text, cuzk_error *err) CUZK_MUST_CHECK;
 /* Applies the options that may change while running. */

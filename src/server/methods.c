@@ -126,7 +126,7 @@ typedef struct waiting {
     rpc_call *call;
     engine_watch *watch;
     atomic_int references, settled;
-    int is_prove;
+    int is_prove, with_timeline;
 } waiting;
 
 static void waiting_unref(waiting *w)
@@ -139,8 +139,38 @@ static void waiting_unref(waiting *w)
     mem_free(w);
 }
 
+/* The message's timeline points into these arrays. */
+typedef struct timeline_message {
+    engine_stage *stage;
+    Cuzk__V1__StageEvent *event, **list;
+} timeline_message;
+
+static void fill_timeline(engine *e, timeline_message *t, Cuzk__V1__AwaitProofResponse *a)
+{
+    size_t n;
+    if (engine_stages(e, a->job_id, &t->stage, &n,
+                      NULL)) /* an answer without a timeline is still an answer */
+        return;
+    t->event = mem_calloc(n, sizeof(*t->event));
+    t->list = mem_calloc(n, sizeof(*t->list));
+    if (!t->event || !t->list)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        cuzk__v1__stage_event__init(&t->event[i]);
+        t->event[i].stage = (char *)t->stage[i].stage;
+        t->event[i].partition = t->stage[i].partition;
+        t->event[i].device = t->stage[i].device;
+        t->event[i].start_ms = t->stage[i].start_ms;
+        t->event[i].end_ms = t->stage[i].end_ms;
+        t->list[i] = &t->event[i];
+    }
+    a->n_timeline = n;
+    a->timeline = t->list;
+}
+
 static void send_result(waiting *w, const job_result *r)
 {
+    timeline_message t = {0};
     Cuzk__V1__AwaitProofResponse a = CUZK__V1__AWAIT_PROOF_RESPONSE__INIT;
     a.job_id = (char *)r->job_id;
     a.status = wire_status(r->state);
@@ -152,6 +182,8 @@ static void send_result(waiting *w, const job_result *r)
     a.synthesis_ms = r->synthesis_ms;
     a.gpu_compute_ms = r->device_ms;
     a.total_ms = r->total_ms;
+    if (w->with_timeline)
+        fill_timeline(w->call->server->engine, &t, &a);
     if (w->is_prove) {
         Cuzk__V1__ProveResponse p = CUZK__V1__PROVE_RESPONSE__INIT;
         p.result = &a;
@@ -159,6 +191,9 @@ static void send_result(waiting *w, const job_result *r)
     } else {
         send_message(w->call, &a.base);
     }
+    mem_free(t.stage);
+    mem_free(t.event);
+    mem_free(t.list);
 }
 
 static void on_done(void *ctx, const job_result *r)
@@ -184,7 +219,7 @@ static void on_client_gone(rpc_call *c, void *ctx)
 }
 
 /* Waits for a job and answers the call when it ends. */
-static void wait_for(rpc_call *c, const char *job_id, uint64_t timeout_ms, int is_prove)
+static void wait_for(rpc_call *c, const char *job_id, uint64_t timeout_ms, int is_prove, int with_timeline)
 {
     cuzk_error e = {0};
     waiting *w = mem_calloc(1, sizeof(*w));
@@ -194,6 +229,7 @@ static void wait_for(rpc_call *c, const char *job_id, uint64_t timeout_ms, int i
     }
     w->call = c;
     w->is_prove = is_prove;
+    w->with_timeline = with_timeline;
     w->references = 3; /* this function, the engine, the notice */
     rpc_ref(c);
     if (engine_await(c->server->engine, job_id, timeout_ms, on_done, w, &w->watch, &e)) {
@@ -217,7 +253,7 @@ static void handle_await(rpc_call *c, const uint8_t *data, size_t size)
         malformed(c);
         return;
     }
-    wait_for(c, m->job_id, m->timeout_ms, 0);
+    wait_for(c, m->job_id, m->timeout_ms, 0, m->with_timeline);
     cuzk__v1__await_proof_request__free_unpacked(m, NULL);
 }
 
@@ -233,7 +269,7 @@ static void handle_prove(rpc_call *c, const uint8_t *data, size_t size)
     if (!m->submit)
         rpc_fail(c, GRPC_STATUS_INVALID_ARGUMENT, "submit is missing");
     else if (submit(c, m->submit, left == UINT64_MAX ? 0 : clock_ns() + left * 1000000u, &done) == 0)
-        wait_for(c, done.job_id, 0, 1);
+        wait_for(c, done.job_id, 0, 1, 0);
     cuzk__v1__prove_request__free_unpacked(m, NULL);
 }
 
