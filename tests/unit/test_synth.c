@@ -224,12 +224,9 @@ static void porep_satisfies(void **state)
     porep_circuit circuit = {circuit_by_name("porep-2k"), ps};
     synth_options o = {.seed = 77, .miner_id = 5, .sector = 6, .sectors = 1};
     r1cs *r = golden_compile("porep-2k", porep_synthesize, &circuit);
-    r1cs_counts n;
     porep_c1 *c;
     witness w;
-    r1cs_get_counts(r, &n);
     OK(synth_porep(&c, seal_by_number(5), &o, ps, workers, err));
-    OK(witness_init(&w, n.inputs, n.aux, n.fields, err));
     OK(porep_witness(&w, r, c, 0, ps, workers, NULL, err));
     OK(r1cs_check(r, &w, workers, err));
     witness_clear(&w);
@@ -328,11 +325,8 @@ static void update_of_every_size(void **state)
 static void satisfied(r1cs *r, void (*fill)(witness *w, const r1cs *r, const void *in, uint32_t k),
                       const void *in, uint32_t partitions)
 {
-    r1cs_counts n;
-    r1cs_get_counts(r, &n);
     for (uint32_t k = 0; k < partitions; k++) {
         witness w;
-        OK(witness_init(&w, n.inputs, n.aux, n.fields, err));
         fill(&w, r, in, k);
         OK(r1cs_check(r, &w, workers, err));
         witness_clear(&w);
