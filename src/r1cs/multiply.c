@@ -17,11 +17,13 @@ static void multiply_chunk(void *ctx, size_t task, unsigned worker)
     const cuzk_segment *seg = &j->s->circuit->segments[c->segment];
     spmv_worker *w = &j->s->worker[worker];
     spmv_translate(j->s, w, c);
-    for (uint64_t i = c->repetition; i < c->repetition_end; i++) {
-        uint64_t row = seg->first_row + i * seg->rows + c->first;
+    for (uint64_t i = c->repetition; i < c->repetition_end; i += SPMV_LANES) {
+        uint64_t row = seg->first_row + i * seg->rows + c->first, left = c->repetition_end - i;
         for (unsigned m = 0; m < 2; m++)
-            spmv_execute(j->s, w, &w->plan[m], seg, i, j->out[m] + row);
+            spmv_execute(j->s, w, &w->plan[m], seg, i, left < SPMV_LANES ? (unsigned)left : SPMV_LANES,
+                         j->out[m] + row, seg->rows);
     }
+    spmv_flush(j->s);
 }
 
 cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
@@ -85,6 +87,13 @@ static int row_holds(const fr *a, const fr *b, const fr *c)
     return fr_eq(&x, c);
 }
 
+static void note_failure(run *j, uint64_t row)
+{
+    uint64_t seen = atomic_load(&j->failed);
+    while (row < seen && !atomic_compare_exchange_weak(&j->failed, &seen, row))
+        ;
+}
+
 static void check_chunk(void *ctx, size_t task, unsigned worker)
 {
     run *j = ctx;
@@ -92,18 +101,22 @@ static void check_chunk(void *ctx, size_t task, unsigned worker)
     const cuzk_segment *seg = &j->s->circuit->segments[c->segment];
     spmv_worker *w = &j->s->worker[worker];
     spmv_translate(j->s, w, c);
-    for (uint64_t i = c->repetition; i < c->repetition_end; i++) {
-        uint64_t first = seg->first_row + i * seg->rows + c->first, seen = atomic_load(&j->failed);
-        if (first >= seen)
+    for (uint64_t i = c->repetition; i < c->repetition_end; i += SPMV_LANES) {
+        uint64_t left = c->repetition_end - i, first = seg->first_row + i * seg->rows + c->first;
+        unsigned n = left < SPMV_LANES ? (unsigned)left : SPMV_LANES;
+        if (first >= atomic_load(&j->failed))
             return;
         for (unsigned m = 0; m < 3; m++)
-            spmv_execute(j->s, w, &w->plan[m], seg, i, w->row_value[m]);
-        for (uint64_t k = 0; k < c->end - c->first; k++) {
-            if (row_holds(&w->row_value[0][k], &w->row_value[1][k], &w->row_value[2][k]))
-                continue;
-            while (first + k < seen && !atomic_compare_exchange_weak(&j->failed, &seen, first + k))
-                ;
-            break;
+            spmv_execute(j->s, w, &w->plan[m], seg, i, n, w->row_value[m], CHUNK_ROWS);
+        for (unsigned lane = 0; lane < n; lane++) {
+            const fr *v[3];
+            uint64_t k = 0, rows = c->end - c->first;
+            for (unsigned m = 0; m < 3; m++)
+                v[m] = w->row_value[m] + lane * CHUNK_ROWS;
+            while (k < rows && row_holds(&v[0][k], &v[1][k], &v[2][k]))
+                k++;
+            if (k < rows)
+                note_failure(j, first + lane * seg->rows + k);
         }
     }
 }

@@ -1,5 +1,5 @@
 /* Execution of plans. */
-#include "r1cs/spmv.h"
+#include "r1cs/spmv_run.h"
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -11,16 +11,7 @@ static const uint64_t MODULUS[4] = {0xffffffff00000001u, 0x53bda402fffe5bfeu, 0x
 
 typedef unsigned __int128 u128;
 
-/* Where a repetition lies. */
-typedef struct place {
-    const spmv *s;
-    const cuzk_segment *seg;
-    uint64_t repetition;
-    uint64_t bit_base[2]; /* by bit 31 of a position */
-    const fr *local_field, *local_input;
-} place;
-
-static inline uint64_t bit_at(const place *p, uint32_t pos)
+static inline uint64_t bit_at(const spmv_place *p, uint32_t pos)
 {
     uint64_t i = p->bit_base[pos >> 31] + (pos & ~POS_LOCAL);
     return p->s->bits[i >> 6] >> (i & 63) & 1;
@@ -41,7 +32,7 @@ static inline __attribute__((always_inline)) void put(fr *to, const fr *from, in
     *to = *from;
 }
 
-static inline __attribute__((always_inline)) void table_rows(const place *p, const spmv_worker *w,
+static inline __attribute__((always_inline)) void table_rows(const spmv_place *p, const spmv_worker *w,
                                                              const spmv_plan *plan, fr *out, int stream)
 {
     const uint64_t *bits = p->s->bits, base = p->bit_base[p->seg->count > 1];
@@ -60,18 +51,18 @@ static inline __attribute__((always_inline)) void table_rows(const place *p, con
     }
 }
 
-static void tables(const place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
+static void tables(const spmv_place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
 {
     table_rows(p, w, plan, out, 0);
 }
-static void tables_past_cache(const place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
+static void tables_past_cache(const spmv_place *p, const spmv_worker *w, const spmv_plan *plan, fr *out)
 {
     table_rows(p, w, plan, out, 1);
 }
 
 /* ---- field wires ---- */
 /* Value of a column that is not a bit of this circuit's own numbering; bits come as 0 or 1. */
-static const fr *global_value(const place *p, uint32_t col)
+static const fr *global_value(const spmv_place *p, uint32_t col)
 {
     const cuzk_witness_view *w = p->s->witness;
     uint32_t index = CUZK_COL_INDEX(col);
@@ -82,19 +73,14 @@ static const fr *global_value(const place *p, uint32_t col)
     return p->s->bits[index / 64] >> (index & 63) & 1 ? &FR_ONE : &FR_ZERO;
 }
 
-static inline const fr *value_at(const place *p, uint32_t col)
+static inline const fr *value_at(const spmv_place *p, uint32_t col)
 {
-    uint32_t index = CUZK_COL_INDEX(col);
-    switch (CUZK_COL_CLASS(col)) {
-    case CUZK_COL_LOCAL:
-        return &p->local_field[index];
-    case CUZK_COL_INPUT:
-        return col & CUZK_COL_FIELD ? &p->local_input[index] : (const fr *)&p->s->witness->input[index];
-    case CUZK_COL_IMPORT:
-        return global_value(p, p->seg->imports[p->repetition * p->seg->import_count + index]);
-    default:
-        return (const fr *)&p->s->witness->field[index];
-    }
+    size_t bytes;
+    if (CUZK_COL_CLASS(col) == CUZK_COL_LOCAL)
+        return &p->local_field[CUZK_COL_INDEX(col)];
+    if (CUZK_COL_CLASS(col) == CUZK_COL_IMPORT)
+        return global_value(p, p->seg->imports[p->repetition * p->seg->import_count + CUZK_COL_INDEX(col)]);
+    return spmv_value_stride(p, col, &bytes);
 }
 
 /* gcc leaves these short loops alone at -O2, at more than twice the time. */
@@ -231,7 +217,7 @@ static void wide_reduce(total *t, uint64_t acc[9])
     memset(acc, 0, 9 * sizeof(acc[0]));
 }
 
-static void add_terms(total *sum, const place *p, const field_term *t, const field_term *end)
+static void add_terms(total *sum, const spmv_place *p, const field_term *t, const field_term *end)
 {
     const fr *dictionary = (const fr *)p->s->circuit->dictionary;
     uint64_t acc[9] = {0};
@@ -254,55 +240,15 @@ static void add_terms(total *sum, const place *p, const field_term *t, const fie
         wide_reduce(sum, acc);
 }
 
-/* ---- runs of bits ---- */
-/* n <= 64 bits from bit i on. */
-static inline uint64_t bits_at(const uint64_t *bits, uint64_t i, unsigned n)
-{
-    uint64_t word = i >> 6, shift = i & 63, v = bits[word] >> shift;
-    if (shift + n > 64)
-        v |= bits[word + 1] << (64 - shift);
-    return n == 64 ? v : v & ((1ull << n) - 1);
-}
-
-/* Every other bit, from the lowest on. */
-static inline uint64_t even_bits(uint64_t v)
-{
-    v &= 0x5555555555555555u;
-    v = (v | v >> 1) & 0x3333333333333333u;
-    v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0fu;
-    v = (v | v >> 4) & 0x00ff00ff00ff00ffu;
-    v = (v | v >> 8) & 0x0000ffff0000ffffu;
-    return (v | v >> 16) & 0xffffffffu;
-}
-
-static inline uint32_t reverse32(uint32_t v)
-{
-    v = __builtin_bswap32(v);
-    v = (v >> 4 & 0x0f0f0f0fu) | (v & 0x0f0f0f0fu) << 4;
-    v = (v >> 2 & 0x33333333u) | (v & 0x33333333u) << 2;
-    return (v >> 1 & 0x55555555u) | (v & 0x55555555u) << 1;
-}
-
-static inline uint64_t run_value(const place *p, const bit_run *r)
-{
-    uint64_t i = p->bit_base[r->pos >> 31] + (r->pos & ~POS_LOCAL), v;
-    if (r->flags & RUN_ALTERNATE)
-        v = even_bits(bits_at(p->s->bits, i, 2u * r->length - 1));
-    else
-        v = bits_at(p->s->bits, i, r->length);
-    if (r->flags & RUN_REVERSED)
-        v = reverse32((uint32_t)v) >> (32 - r->length);
-    return v;
-}
-
-static void add_runs(total *sum, const place *p, const bit_run *r, const bit_run *end)
+/* ---- rows ---- */
+static void add_runs(total *sum, const spmv_place *p, const bit_run *r, const bit_run *end)
 {
     const fr *dictionary = (const fr *)p->s->circuit->dictionary;
     for (; r < end; r++)
-        total_add_small(sum, &dictionary[r->coef], run_value(p, r));
+        total_add_small(sum, &dictionary[r->coef], spmv_run_value(p->s, p->bit_base[r->pos >> 31], r));
 }
 
-static void execute_sums(const place *p, const spmv_plan *plan, fr *out)
+static void execute_sums(const spmv_place *p, const spmv_plan *plan, fr *out)
 {
     const bit_run *run = plan->run;
     const field_term *term = plan->term;
@@ -323,20 +269,42 @@ static void execute_sums(const place *p, const spmv_plan *plan, fr *out)
     }
 }
 
-void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *plan, const cuzk_segment *seg,
-                  uint64_t repetition, fr *out)
+static inline __attribute__((always_inline)) void copy_rows(const spmv_place *p, const spmv_plan *plan,
+                                                            fr *out, int stream)
 {
-    place p = {.s = s, .seg = seg, .repetition = repetition};
-    p.bit_base[1] = seg->aux_base + repetition * seg->aux_stride;
-    p.local_field = (const fr *)s->witness->field + seg->field_base + repetition * seg->field_stride;
-    p.local_input = (const fr *)s->witness->input + seg->input_base + repetition * seg->input_stride;
+    for (const copy_row *c = plan->copy, *end = c + plan->copies; c < end; c++)
+        put(&out[c->row], value_at(p, c->col), stream);
+}
+
+void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *plan, const cuzk_segment *seg,
+                  uint64_t repetition, unsigned n, fr *out, size_t lane_rows)
+{
+    spmv_place p;
+    int stream = s->stream && !((uintptr_t)out & 15);
+    int vector =
+        n == SPMV_LANES && s->wide_plain && !plan->imports && plan->runs + plan->terms <= 2 * CHUNK_NNZ;
+    for (unsigned i = 0; i < n; i++) {
+        fr *to = out + i * lane_rows;
+        spmv_place_init(&p, s, seg, repetition + i);
+        if (stream) {
+            tables_past_cache(&p, w, plan, to);
+            copy_rows(&p, plan, to, 1);
+        } else {
+            tables(&p, w, plan, to);
+            copy_rows(&p, plan, to, 0);
+        }
+        if (!vector)
+            execute_sums(&p, plan, to);
+    }
+    if (vector && plan->sums)
+        spmv_sums_ifma(s, plan, seg, repetition, out, lane_rows);
+}
+
+void spmv_flush(const spmv *s)
+{
 #if defined(__SSE2__)
-    if (s->stream && !((uintptr_t)out & 15))
-        tables_past_cache(&p, w, plan, out);
-    else
+    if (s->stream)
+        _mm_sfence();
 #endif
-        tables(&p, w, plan, out);
-    for (uint32_t k = 0; k < plan->copies; k++)
-        out[plan->copy[k].row] = *value_at(&p, plan->copy[k].col);
-    execute_sums(&p, plan, out);
+    (void)s;
 }

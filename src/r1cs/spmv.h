@@ -59,8 +59,11 @@ typedef struct spmv_plan {
     bit_run *run;
     field_term *term;
     uint32_t ones, twos, threes, copies, sums, runs, terms;
+    int imports; /* a term is an import: its place has no stride */
 } spmv_plan;
 
+/* Repetitions that are executed side by side. */
+#define SPMV_LANES 8u
 #define CHUNK_ROWS 512u
 #define CHUNK_NNZ  8192u
 #define PATTERNS   4096u /* of a worker; a chunk makes at most 3 * CHUNK_ROWS */
@@ -72,7 +75,7 @@ typedef struct spmv_worker {
     uint32_t (*pattern_key)[4];
     uint32_t *pattern_slot; /* 2 * PATTERNS, index + 1 */
     uint32_t patterns;
-    fr *row_value[3]; /* for checks: CHUNK_ROWS each */
+    fr *row_value[3]; /* for checks: SPMV_LANES * CHUNK_ROWS each */
 } spmv_worker;
 
 typedef struct spmv_chunk {
@@ -87,6 +90,9 @@ typedef struct spmv {
     const uint64_t *bits;
     unsigned matrices; /* 2: A and B; 3: C too */
     uint32_t *twice;   /* index of twice a coefficient, or NO_CONSTANT */
+    /* Coefficients in 52-bit limbs, for the vector form: times 2^4 for products, plain for sums. NULL: scalar
+     * form. */
+    uint64_t (*wide_product)[5], (*wide_plain)[5];
     spmv_chunk *chunk;
     size_t chunks;
     spmv_worker *worker;
@@ -101,7 +107,13 @@ cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_vi
 void spmv_clear(spmv *s);
 /* Translates a chunk into the worker's plans. */
 void spmv_translate(const spmv *s, spmv_worker *w, const spmv_chunk *c);
-/* Executes one plan for one repetition; out is the first row's place. */
+/* Executes one plan for n <= SPMV_LANES repetitions; out is the place of the first row of the first one,
+ * lane_rows the distance to the next one's. */
 void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *p, const cuzk_segment *seg,
-                  uint64_t repetition, fr *out);
+                  uint64_t repetition, unsigned n, fr *out, size_t lane_rows);
+/* After the last execution of a task: makes what went past the cache visible to other threads. */
+void spmv_flush(const spmv *s);
+/* The sums of a plan without imports for SPMV_LANES repetitions. */
+void spmv_sums_ifma(const spmv *s, const spmv_plan *plan, const cuzk_segment *seg, uint64_t repetition,
+                    fr *out, size_t lane_rows);
 #endif

@@ -1,4 +1,5 @@
 /* Chunks, worker memory, and the translation of rows into plans. */
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "r1cs/spmv.h"
 
@@ -31,8 +32,7 @@ static size_t cut(const spmv *s, spmv_chunk *out, uint64_t *largest)
             uint64_t nnz = nnz_between(s, seg, first, end), step = WORK / (nnz + end - first);
             if (nnz > *largest)
                 *largest = nnz;
-            if (!step)
-                step = 1;
+            step = step < SPMV_LANES ? SPMV_LANES : step / SPMV_LANES * SPMV_LANES;
             for (uint64_t i = 0; i < seg->count; i += step, n++)
                 if (out)
                     out[n] = (spmv_chunk){(uint32_t)k,
@@ -82,6 +82,40 @@ static int find_doubles(spmv *s)
     return 1;
 }
 
+static void to_limbs52(uint64_t to[5], const fr *c)
+{
+    to[0] = c->l[0] & 0xfffffffffffffu;
+    to[1] = (c->l[0] >> 52 | c->l[1] << 12) & 0xfffffffffffffu;
+    to[2] = (c->l[1] >> 40 | c->l[2] << 24) & 0xfffffffffffffu;
+    to[3] = (c->l[2] >> 28 | c->l[3] << 36) & 0xfffffffffffffu;
+    to[4] = c->l[3] >> 16;
+}
+
+/* Coefficients for the vector form, where it is of use. */
+static int make_wide(spmv *s)
+{
+    enum { MOST = 1 << 16 }; /* beyond it the table costs more cache than it saves work */
+    size_t n = s->circuit->dictionary_count;
+    int repeated = 0;
+    for (size_t i = 0; i < s->circuit->segment_count; i++)
+        repeated |= s->circuit->segments[i].count >= SPMV_LANES;
+    if (!cpu_get()->ifma || !repeated || n > MOST)
+        return 1;
+    s->wide_plain = mem_alloc(n * sizeof(*s->wide_plain));
+    s->wide_product = mem_alloc(n * sizeof(*s->wide_product));
+    if (!s->wide_plain || !s->wide_product)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        fr c;
+        memcpy(&c, &s->circuit->dictionary[i], sizeof(c));
+        to_limbs52(s->wide_plain[i], &c);
+        for (int k = 0; k < 4; k++)
+            fr_add(&c, &c, &c);
+        to_limbs52(s->wide_product[i], &c);
+    }
+    return 1;
+}
+
 /* ---- memory ---- */
 static void *carve(uint8_t **at, size_t bytes)
 {
@@ -104,7 +138,7 @@ static size_t lay_out(spmv *s, uint8_t *base, uint64_t largest)
             w->plan[m].sum = carve(&at, CHUNK_ROWS * sizeof(sum_row));
             w->plan[m].run = carve(&at, largest * sizeof(bit_run));
             w->plan[m].term = carve(&at, largest * sizeof(field_term));
-            w->row_value[m] = carve(&at, CHUNK_ROWS * sizeof(fr));
+            w->row_value[m] = carve(&at, SPMV_LANES * CHUNK_ROWS * sizeof(fr));
         }
         w->pattern = carve(&at, PATTERNS * sizeof(*w->pattern));
         w->pattern_key = carve(&at, PATTERNS * sizeof(*w->pattern_key));
@@ -127,7 +161,7 @@ cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_vi
     s->worker = mem_calloc(workers, sizeof(spmv_worker));
     s->memory_bytes = lay_out(s, NULL, largest);
     s->memory = big_alloc(s->memory_bytes);
-    if (!s->chunk || !s->twice || !s->worker || !s->memory || !find_doubles(s)) {
+    if (!s->chunk || !s->twice || !s->worker || !s->memory || !find_doubles(s) || !make_wide(s)) {
         size_t bytes = s->memory_bytes;
         spmv_clear(s);
         return mem_error(err, bytes, "the product of a circuit with its witness");
@@ -141,6 +175,8 @@ void spmv_clear(spmv *s)
 {
     mem_free(s->chunk);
     mem_free(s->twice);
+    mem_free(s->wide_product);
+    mem_free(s->wide_plain);
     mem_free(s->worker);
     if (s->memory)
         mem_wipe(s->memory, s->memory_bytes); /* row values of a check */
@@ -265,6 +301,7 @@ static void translate_sum(const spmv *s, spmv_plan *p, uint32_t row, const uint3
         } else {
             uint32_t kind = coef[k] == 0 ? TERM_PLUS : coef[k] == 1 ? TERM_MINUS : TERM_PRODUCT;
             p->term[p->terms++] = (field_term){col[k], coef[k], kind};
+            p->imports |= CUZK_COL_CLASS(col[k]) == CUZK_COL_IMPORT;
             k++;
         }
     }
@@ -276,6 +313,7 @@ static void translate_matrix(const spmv *s, spmv_worker *w, spmv_plan *p, const 
                              const spmv_chunk *c, uint32_t usual)
 {
     p->ones = p->twos = p->threes = p->copies = p->sums = p->runs = p->terms = 0;
+    p->imports = 0;
     for (uint32_t row = c->first; row < c->end; row++) {
         const uint32_t *col = m->col + m->row[row], *coef = m->coef + m->row[row];
         uint32_t n = m->row[row + 1] - m->row[row], to = row - c->first;

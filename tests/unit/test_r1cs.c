@@ -1,8 +1,10 @@
 /* Compiled constraint systems: repetition against the written-out form, digests, .r1cs files, products,
  * checks, names, and the builder's failures. */
+#include "base/cpu.h"
 #include "base/encode.h"
 #include "base/mem.h"
 #include "r1cs/row_value.h"
+#include "r1cs/spmv.h"
 #include "support/data.h"
 #include "support/math.h"
 #include "support/random_system.h"
@@ -63,7 +65,7 @@ static uint8_t *circom_bytes(const r1cs *r, size_t *size)
 static random_system shape(uint64_t seed)
 {
     random_system s = {.seed = seed * 16};
-    s.count = 1 + seed % 7;
+    s.count = seed % 3 == 2 ? 8 + seed % 19 : 1 + seed % 7; /* from 8 on the vector form takes part */
     s.imports = seed % 3 ? (uint32_t)(seed % 5) : 0;
     s.globals = seed % 4 ? 20 : 0;
     s.tail = seed % 5 ? 10 : 0;
@@ -154,8 +156,9 @@ static void test_products(void **state)
         uint64_t n = p.n.constraints;
         fr *a = mem_alloc(n * sizeof(fr)), *b = mem_alloc(n * sizeof(fr));
         assert_true(a && b);
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 8; k++) {
             const r1cs *r = k & 1 ? p.u : p.r;
+            cpu_force_portable(k >> 2);
             memset(a, 0xee, n * sizeof(fr));
             memset(b, 0xee, n * sizeof(fr));
             assert_int_equal(r1cs_multiply(r, &p.w, a, b, k & 2 ? two : NULL, &err), CUZK_OK);
@@ -166,10 +169,118 @@ static void test_products(void **state)
             r1cs_multiply_ref(r, &p.w, 0, a);
             expect_rows("A by the oracle", seed, a, p.unrolled.a, n);
         }
+        cpu_force_portable(0);
         mem_free(a);
         mem_free(b);
         pair_close(&p);
     }
+}
+
+/* Large circuits write past the cache: the same rows, whatever the alignment of the results. */
+static void test_products_past_the_cache(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        pair p;
+        spmv s;
+        cuzk_error err;
+        cuzk_circuit_view c;
+        pair_open(&p, seed);
+        cuzk_witness_view w = witness_view(&p.w);
+        uint64_t n = p.n.constraints;
+        uint8_t *memory = big_alloc((n + 2) * sizeof(fr));
+        assert_non_null(memory);
+        fr *a = (fr *)(memory + 8 * (seed % 9));
+        assert_int_equal(r1cs_view(p.r, &c, &err), CUZK_OK);
+        assert_int_equal(spmv_init(&s, &c, &w, 2, 1, &err), CUZK_OK);
+        s.stream = 1;
+        for (size_t k = 0; k < s.chunks; k++) {
+            const spmv_chunk *h = &s.chunk[k];
+            const cuzk_segment *g = &c.segments[h->segment];
+            spmv_translate(&s, s.worker, h);
+            for (uint64_t i = h->repetition; i < h->repetition_end; i += SPMV_LANES) {
+                uint64_t left = h->repetition_end - i;
+                spmv_execute(&s, s.worker, &s.worker->plan[0], g, i,
+                             left < SPMV_LANES ? (unsigned)left : SPMV_LANES,
+                             a + g->first_row + i * g->rows + h->first, g->rows);
+            }
+        }
+        spmv_flush(&s);
+        expect_rows("A past the cache", seed, a, p.unrolled.a, n);
+        spmv_clear(&s);
+        big_free(memory, (n + 2) * sizeof(fr));
+        pair_close(&p);
+    }
+}
+
+/* Rows so long that they make a chunk of their own, beyond what the vector form takes. */
+enum { LONG = 40000, LONG_FIELDS = 64 };
+static void long_body(cs *c, void *ctx)
+{
+    lc *l = ctx;
+    var field[LONG_FIELDS];
+    fr k;
+    lc_reset(l);
+    for (unsigned i = 0; i < LONG_FIELDS; i++)
+        field[i] = cs_alloc_field(c);
+    for (unsigned i = 0; i < LONG; i++) {
+        fr_from_u64(&k, 3 + i % 7);
+        lc_add(l, i % 3 ? cs_alloc_bit(c) : cs_alloc_field(c), &k);
+        lc_add(l, field[i % LONG_FIELDS], &k);
+    }
+    cs_enforce(c, l, l, l);
+    lc_reset(l);
+    for (unsigned i = 0; i < LONG_FIELDS; i++) { /* signs, and nothing else */
+        if (i & 1)
+            lc_add_one(l, field[i]);
+        else
+            lc_sub_one(l, field[i]);
+    }
+    cs_enforce(c, l, l, l);
+}
+
+static void long_synth(cs *c, void *ctx)
+{
+    cs_repeat(c, 9, long_body, ctx, NULL, 0);
+}
+
+static void test_long_rows(void **state)
+{
+    (void)state;
+    lc l;
+    r1cs_counts n;
+    witness w;
+    chacha_rng rng;
+    cuzk_error err;
+    lc_init(&l);
+    math_rng(&rng, 8);
+    r1cs *r = compile(long_synth, &l);
+    lc_clear(&l);
+    r1cs_get_counts(r, &n);
+    assert_int_equal(witness_init(&w, n.inputs, n.aux, n.fields, &err), CUZK_OK);
+    const uint64_t *map = r1cs_field_map(r);
+    for (uint64_t i = 0; i < (n.aux + 63) / 64; i++)
+        w.bits[i] = chacha_rng_u64(&rng) & ~map[i];
+    if (n.aux % 64)
+        w.bits[n.aux / 64] &= ((uint64_t)1 << n.aux % 64) - 1;
+    for (uint64_t i = 0; i < n.fields; i++)
+        w.field[i] = i % 5 ? FR_MINUS_ONE : FR_ZERO; /* the largest values there are */
+    fr *v[4];
+    for (int i = 0; i < 4; i++)
+        assert_non_null(v[i] = mem_alloc(n.constraints * sizeof(fr)));
+    r1cs_multiply_ref(r, &w, 0, v[2]);
+    r1cs_multiply_ref(r, &w, 1, v[3]);
+    for (int portable = 0; portable < 2; portable++) {
+        cpu_force_portable(portable);
+        assert_int_equal(r1cs_multiply(r, &w, v[0], v[1], two, &err), CUZK_OK);
+        expect_rows("A of long rows", 0, v[0], v[2], n.constraints);
+        expect_rows("B of long rows", 0, v[1], v[3], n.constraints);
+    }
+    cpu_force_portable(0);
+    for (int i = 0; i < 4; i++)
+        mem_free(v[i]);
+    witness_clear(&w);
+    r1cs_destroy(r);
 }
 
 /* ---- check ---- */
@@ -654,6 +765,8 @@ int main(void)
         cmocka_unit_test(test_linear_combinations),
         cmocka_unit_test(test_repeat_equals_unrolled),
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_products_past_the_cache),
+        cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_check_names_the_first_row),
         cmocka_unit_test(test_check_refuses_other_shapes),
         cmocka_unit_test(test_published_system),
