@@ -18,10 +18,11 @@
 #define __forceinline__ inline
 #define __noinline__
 #define __constant__
-#define __shared__ static
+#define __shared__ static thread_local
 #define __launch_bounds__(...)
 #define __restrict__
 #define CUDA_EMULATED 1
+#define CUDART_VERSION 13000
 
 struct alignas(16) uint4 {
     uint32_t x, y, z, w;

@@ -95,16 +95,24 @@ void drop_scratch(cuzk_device *dev)
     device_free(dev, dev->scratch.base, dev->scratch.size);
     dev->scratch = arena();
 }
-cuzk_status use_scratch(context &c, size_t bytes)
+cuzk_status use_scratch(context &c, size_t bytes, size_t wanted)
 {
     arena &a = c.dev->scratch;
-    if (a.size < bytes) {
+    constexpr size_t ALIGNMENTS = 16384; // what rounding up many small pieces takes
+    bytes += ALIGNMENTS;
+    size_t target = std::max(bytes, wanted + ALIGNMENTS);
+    if (a.size < target) {
+        size_t room;
+        GPU_TRY(available(c, &room));
+        target = std::max(bytes, std::min(target, room + a.size));
+    }
+    if (a.size < target) {
         GPU_TRY(synchronize(c));
         drop_scratch(c.dev);
         void *p;
-        GPU_TRY(device_alloc(c, &p, bytes));
+        GPU_TRY(device_alloc(c, &p, target));
         a.base = (uint8_t *)p;
-        a.size = bytes;
+        a.size = target;
     }
     a.used = 0;
     c.mem = &a;
@@ -125,45 +133,80 @@ cuzk_status arena_take(context &c, void **p, size_t bytes)
 
 // ---- transfers ----
 // One core copies from the page cache at about 10 GB/s, PCIe takes 55: large pieces are copied by several threads.
-static void copy_parallel(uint8_t *dst, const uint8_t *src, size_t bytes, unsigned threads)
+namespace
+{
+struct copy_source {
+    const cuzk_query_view *view; // NULL: plain memory
+    cuzk_status get(void *dst, const uint8_t *src, size_t bytes, cuzk_error *err) const
+    {
+        if (view && view->read)
+            return view->read(view->read_ctx, dst, src, bytes, err);
+        memcpy(dst, src, bytes);
+        return CUZK_OK;
+    }
+};
+} // namespace
+static cuzk_status copy_parallel(uint8_t *dst, const uint8_t *src, size_t bytes, unsigned threads,
+                                 const copy_source &source, cuzk_error *err)
 {
     constexpr size_t SMALL = 2 << 20;
-    unsigned n = (unsigned)std::min<size_t>(threads ? threads : 1, bytes / SMALL);
-    if (n <= 1) {
-        memcpy(dst, src, bytes);
-        return;
-    }
-    std::thread team[16];
+    constexpr unsigned MOST = 16;
+    unsigned n = (unsigned)std::min<size_t>(std::min(threads, MOST), bytes / SMALL);
+    if (n <= 1)
+        return source.get(dst, src, bytes, err);
+    std::thread team[MOST];
+    cuzk_error errors[MOST];
+    cuzk_status status[MOST];
     size_t each = (div_up(bytes, n) + 63) & ~(size_t)63;
-    unsigned started = 0;
-    for (unsigned i = 1; i < n; i++) {
+    auto part = [&](unsigned i) {
         size_t at = i * each;
-        if (at >= bytes)
-            break;
+        errors[i].message[0] = 0;
+        status[i] = at < bytes ? source.get(dst + at, src + at, std::min(each, bytes - at), &errors[i]) : CUZK_OK;
+    };
+    for (unsigned i = 1; i < n; i++) {
         try {
-            team[started] = std::thread(memcpy, dst + at, src + at, std::min(each, bytes - at));
-            started++;
+            team[i] = std::thread(part, i);
         } catch (...) { // no thread to be had: do it here
-            memcpy(dst + at, src + at, std::min(each, bytes - at));
+            part(i);
         }
     }
-    memcpy(dst, src, std::min(each, bytes));
-    for (unsigned i = 0; i < started; i++)
-        team[i].join();
+    part(0);
+    cuzk_status s = CUZK_OK;
+    for (unsigned i = 0; i < n; i++) {
+        if (team[i].joinable())
+            team[i].join();
+        if (s == CUZK_OK && status[i] != CUZK_OK)
+            s = fail(err, status[i], "%s", errors[i].message);
+    }
+    return s;
 }
-cuzk_status upload(context &c, void *dst, const void *src, size_t bytes, cudaStream_t stream)
+static unsigned copy_threads(const cuzk_device *dev)
 {
-    std::lock_guard<std::mutex> guard(c.dev->upload_lock);
-    unsigned threads = c.dev->options.threads ? c.dev->options.threads : std::thread::hardware_concurrency();
-    threads = std::min(threads, 8u);
-    for (size_t at = 0, i = 0; at < bytes; at += STAGING, i ^= 1) {
+    unsigned n = dev->options.threads ? dev->options.threads : std::thread::hardware_concurrency();
+    return std::max(1u, std::min(n, 8u));
+}
+static cuzk_status upload_from(context &c, void *dst, const uint8_t *src, size_t bytes, cudaStream_t stream,
+                               const copy_source &source)
+{
+    for (size_t at = 0; at < bytes; at += STAGING) {
+        std::lock_guard<std::mutex> guard(c.dev->upload_lock);
         size_t n = std::min(STAGING, bytes - at);
+        int i = c.dev->next_stage ^= 1;
         GPU_CUDA(c, cudaEventSynchronize(c.dev->staged[i]));
-        copy_parallel(c.dev->staging[i], (const uint8_t *)src + at, n, threads);
+        GPU_TRY(copy_parallel(c.dev->staging[i], src + at, n, copy_threads(c.dev), source, c.err));
         GPU_CUDA(c, cudaMemcpyAsync((uint8_t *)dst + at, c.dev->staging[i], n, cudaMemcpyHostToDevice, stream));
         GPU_CUDA(c, cudaEventRecord(c.dev->staged[i], stream));
     }
     return CUZK_OK;
+}
+cuzk_status upload(context &c, void *dst, const void *src, size_t bytes, cudaStream_t stream)
+{
+    return upload_from(c, dst, (const uint8_t *)src, bytes, stream, copy_source{nullptr});
+}
+cuzk_status upload_query(context &c, void *dst, const cuzk_query_view *view, const uint8_t *src, size_t bytes,
+                         cudaStream_t stream)
+{
+    return upload_from(c, dst, src, bytes, stream, copy_source{view});
 }
 cuzk_status download(context &c, void *dst, const void *src, size_t bytes)
 {
@@ -174,7 +217,6 @@ cuzk_status download(context &c, void *dst, const void *src, size_t bytes)
         return CUZK_OK;
     }
     std::lock_guard<std::mutex> guard(c.dev->upload_lock);
-    unsigned threads = std::min(std::max(1u, std::thread::hardware_concurrency()), 8u);
     size_t pieces = div_up(bytes, STAGING);
     for (size_t i = 0; i <= pieces; i++) { // piece i starts while piece i - 1 is copied out
         if (i < pieces) {
@@ -187,7 +229,8 @@ cuzk_status download(context &c, void *dst, const void *src, size_t bytes)
         if (i > 0) {
             size_t n = std::min(STAGING, bytes - (i - 1) * STAGING);
             GPU_CUDA(c, cudaEventSynchronize(c.dev->staged[(i - 1) & 1]));
-            copy_parallel((uint8_t *)dst + (i - 1) * STAGING, c.dev->staging[(i - 1) & 1], n, threads);
+            GPU_TRY(copy_parallel((uint8_t *)dst + (i - 1) * STAGING, c.dev->staging[(i - 1) & 1], n,
+                                  copy_threads(c.dev), copy_source{nullptr}, c.err));
         }
     }
     return CUZK_OK;

@@ -31,18 +31,18 @@ struct cuzk_device {
     int ordinal = 0, processors = 0, shared_optin = 0;
     cuzk_device_options options = {};
     std::mutex lock; // one operation at a time uses the compute stream and the scratch block
-    std::mutex upload_lock; // one upload at a time uses the staging buffers
+    std::mutex upload_lock; // one piece at a time uses the staging buffers
     std::atomic<bool> lost{false};
     char lost_text[160] = "";
     cudaStream_t stream = nullptr, copy_stream = nullptr;
     uint8_t *readback = nullptr;
     uint8_t *staging[2] = {nullptr, nullptr};
     cudaEvent_t staged[2] = {nullptr, nullptr};
+    int next_stage = 0;
     gpu::arena scratch;
     gpu::ntt_tables *tables = nullptr;
     gpu::fixed_tables *fixed = nullptr;
     std::atomic<uint64_t> held{0}; // bytes of device memory held by keys, tables and scratch
-    std::atomic<int> users{1};     // the device itself and its keys
 };
 
 namespace gpu
@@ -81,8 +81,8 @@ cuzk_status synchronize(context &c);
 
 cuzk_status device_alloc(context &c, void **p, size_t bytes); // cudaMalloc within the memory limit
 void device_free(cuzk_device *dev, void *p, size_t bytes);
-// Makes the scratch block at least that large (it keeps its size; contents are lost) and points c.mem at it, empty.
-cuzk_status use_scratch(context &c, size_t bytes);
+// Makes the scratch block at least that large, better wanted bytes (contents are lost), and points c.mem at it, empty.
+cuzk_status use_scratch(context &c, size_t bytes, size_t wanted = 0);
 void drop_scratch(cuzk_device *dev);
 // Bytes that could be allocated now, within the limit.
 cuzk_status available(context &c, size_t *bytes);
@@ -109,6 +109,9 @@ struct arena_mark {
 // Host memory (pageable) to the device on the given stream, through the pinned staging buffers; returns when src has been
 // read. Small results back: waits for the stream.
 cuzk_status upload(context &c, void *dst, const void *src, size_t bytes, cudaStream_t stream);
+// The same from a query of a parameter file, by its own reader where it has one.
+cuzk_status upload_query(context &c, void *dst, const cuzk_query_view *view, const uint8_t *src, size_t bytes,
+                         cudaStream_t stream);
 cuzk_status download(context &c, void *dst, const void *src, size_t bytes);
 inline size_t div_up(size_t a, size_t b) { return (a + b - 1) / b; }
 } // namespace gpu

@@ -31,7 +31,8 @@ static __global__ void list_words(const uint64_t *fields, const uint32_t *field_
     for (; v; v &= v - 1, p++) {
         uint64_t below = (v & (0 - v)) - 1;
         base[p] = at + (uint32_t)__popcll(d & below);
-        scalar[p] = field_rank[i] + (uint32_t)__popcll(f & below);
+        if (scalar)
+            scalar[p] = field_rank[i] + (uint32_t)__popcll(f & below);
     }
 }
 cuzk_status list_fields(context &c, const uint64_t *fields, const uint32_t *field_rank, const uint64_t *density,

@@ -8,7 +8,8 @@ namespace gpu
 // count[i] = set bits of words before word i, for i <= words; mask2 (may be NULL) is taken along by and.
 cuzk_status rank_words(context &c, const uint64_t *mask, const uint64_t *mask2, size_t words, uint32_t *rank);
 // Lists the field wires of a query in order: for each bit set in fields & density (density NULL: all), base[j] = first +
-// its rank in density (its position if NULL), scalar[j] = its rank among the field wires. pos: rank_words of both masks.
+// its rank in density (its position if NULL), scalar[j] (scalar may be
+// NULL) = its rank among the field wires. pos: rank_words of both masks.
 cuzk_status list_fields(context &c, const uint64_t *fields, const uint32_t *field_rank, const uint64_t *density,
                         const uint32_t *density_rank, const uint32_t *pos, size_t words, uint32_t first, uint32_t *base,
                         uint32_t *scalar);

@@ -1,0 +1,360 @@
+// Loading a key: counts, lists of terms, a memory plan, the points.
+#include "key.cuh"
+#include "points.cuh"
+#include "sort.cuh"
+#include "witness.cuh"
+
+namespace gpu
+{
+// ---- shapes: which points a query holds, and how it is cut into chunks ----
+static inline uint64_t word_at(const uint64_t *mask, size_t i, uint64_t aux)
+{
+    uint64_t all = (i + 1) * 64 <= aux ? ~0ull : ((uint64_t)1 << (aux % 64)) - 1;
+    return (mask ? mask[i] : ~0ull) & all;
+}
+static uint64_t count_bits(const uint64_t *mask, uint64_t n)
+{
+    uint64_t c = 0;
+    for (size_t i = 0; i < (n + 63) / 64; i++)
+        c += (uint64_t)__builtin_popcountll(word_at(mask, i, n));
+    return c;
+}
+// inputs: points and wide terms of the inputs, all in the first chunk. chunk: most points of one (0: no limit).
+static cuzk_status shape_wires(context &c, key_query &q, const cuzk_circuit_view &v, const uint64_t *density, size_t inputs,
+                               size_t chunk)
+{
+    size_t words = (v.aux + 63) / 64, step = chunk > inputs + 64 ? (chunk - inputs) / 64 : 1;
+    size_t points = inputs, wides = inputs;
+    q.first = inputs;
+    q.chunks.clear();
+    query_chunk k = {0, 0, 0, 0, 0, 0};
+    try {
+        for (size_t i = 0; i < words; i++) {
+            uint64_t d = word_at(density, i, v.aux);
+            if (chunk && i == k.word + step) {
+                k.points = points - k.base;
+                k.words = i - k.word;
+                k.wides = wides - k.wide;
+                q.chunks.push_back(k);
+                k = query_chunk{points, 0, i, 0, wides, 0};
+            }
+            points += (size_t)__builtin_popcountll(d);
+            wides += (size_t)__builtin_popcountll(d & v.field_map[i]);
+        }
+        k.points = points - k.base;
+        k.words = words - k.word;
+        k.wides = wides - k.wide;
+        q.chunks.push_back(k);
+    } catch (...) {
+        return fail(c.err, CUZK_OUT_OF_MEMORY, "memory for the plan of a query could not be had");
+    }
+    q.wide = wides;
+    return CUZK_OK;
+}
+static cuzk_status shape_h(context &c, key_query &q, size_t chunk)
+{
+    q.chunks.clear();
+    try {
+        for (size_t at = 0, n = chunk ? chunk : q.count; at < q.count; at += n)
+            q.chunks.push_back(query_chunk{at, std::min(n, q.count - at), 0, 0, 0, 0});
+    } catch (...) {
+        return fail(c.err, CUZK_OUT_OF_MEMORY, "memory for the plan of a query could not be had");
+    }
+    return CUZK_OK;
+}
+static cuzk_status shape_queries(context &c, cuzk_device_key *k, size_t chunk)
+{
+    const cuzk_circuit_view &v = k->view;
+    size_t b_inputs = count_bits(v.b_input_density, v.inputs);
+    GPU_TRY(shape_h(c, k->query[QUERY_H], chunk));
+    GPU_TRY(shape_wires(c, k->query[QUERY_L], v, nullptr, 0, chunk));
+    GPU_TRY(shape_wires(c, k->query[QUERY_A], v, v.a_density, v.inputs, chunk));
+    GPU_TRY(shape_wires(c, k->query[QUERY_B_G1], v, v.b_density, b_inputs, chunk));
+    return shape_wires(c, k->query[QUERY_B_G2], v, v.b_density, b_inputs, chunk / 2);
+}
+static void name_queries(cuzk_device_key *k)
+{
+    const cuzk_query_view &q = k->queries;
+    const char *names[QUERIES] = {"h", "l", "a", "b_g1", "b_g2"};
+    const uint8_t *data[QUERIES] = {q.h, q.l, q.a, q.b_g1, q.b_g2};
+    uint64_t counts[QUERIES] = {q.h_count, q.l_count, q.a_count, q.b_g1_count, q.b_g2_count};
+    for (int i = 0; i < QUERIES; i++) {
+        k->query[i].name = names[i];
+        k->query[i].encoded = data[i];
+        k->query[i].count = counts[i];
+        k->query[i].point_bytes = i == QUERY_B_G2 ? 192 : 96;
+    }
+}
+static cuzk_status check_counts(context &c, cuzk_device_key *k)
+{
+    const cuzk_circuit_view &v = k->view;
+    uint64_t need[QUERIES] = {((uint64_t)1 << k->log) - 1, v.aux, v.inputs + count_bits(v.a_density, v.aux),
+                              count_bits(v.b_input_density, v.inputs) + count_bits(v.b_density, v.aux), 0};
+    need[QUERY_B_G2] = need[QUERY_B_G1];
+    for (int i = 0; i < QUERIES; i++)
+        if (k->query[i].count != need[i])
+            return fail(c.err, CUZK_INVALID_ARGUMENT, "the %s query has %llu points, the circuit needs %llu",
+                        k->query[i].name, (unsigned long long)k->query[i].count, (unsigned long long)need[i]);
+    if (count_bits(v.field_map, v.aux) != v.fields)
+        return fail(c.err, CUZK_INCONSISTENT, "circuit: the map of field wires does not have %llu bits set",
+                    (unsigned long long)v.fields);
+    return CUZK_OK;
+}
+
+// ---- lists on the device ----
+static cuzk_status list_bytes(cuzk_device_key *k)
+{
+    size_t words = aligned(k->words * 8), ranks = aligned((k->words + 1) * 4);
+    k->lists_bytes = 2 * (words + ranks) + aligned(k->view.fields * 4) + 2 * aligned(k->query[QUERY_A].wide * 4) +
+                     2 * aligned(k->query[QUERY_B_G1].wide * 4) + 256;
+    return CUZK_OK;
+}
+namespace
+{
+struct list_builder {
+    context &c;
+    cuzk_device_key *k;
+    uint8_t *at;
+    uint64_t *fields;
+    uint32_t *field_rank, *pos;
+    template <class T> T *place(size_t n)
+    {
+        T *p = (T *)at;
+        at += aligned(n * sizeof(T));
+        return p;
+    }
+    // The list of a query that leaves wires out; inputs: which of them it holds (NULL: all).
+    cuzk_status list(key_query &q, const uint64_t *density, const uint64_t *inputs)
+    {
+        uint64_t *mask = place<uint64_t>(k->words);
+        uint32_t *rank = place<uint32_t>(k->words + 1);
+        uint32_t *base = place<uint32_t>(q.wide), *scalar = place<uint32_t>(q.wide);
+        GPU_TRY(upload(c, mask, density, k->words * 8, c.stream));
+        GPU_TRY(clear_tail(c, mask, k->view.aux));
+        GPU_TRY(rank_words(c, mask, nullptr, k->words, rank));
+        GPU_TRY(rank_words(c, fields, mask, k->words, pos));
+        GPU_TRY(list_fields(c, fields, field_rank, mask, rank, pos, k->words, (uint32_t)q.first, base + q.first,
+                            scalar + q.first));
+        std::vector<uint32_t> own[2];
+        try {
+            for (uint64_t i = 0; i < k->view.inputs; i++)
+                if (!inputs || (inputs[i / 64] >> (i % 64)) & 1) {
+                    own[0].push_back((uint32_t)own[0].size());
+                    own[1].push_back((uint32_t)(k->view.fields + i));
+                }
+        } catch (...) {
+            return fail(c.err, CUZK_OUT_OF_MEMORY, "memory for the list of inputs could not be had");
+        }
+        GPU_TRY(upload(c, base, own[0].data(), own[0].size() * 4, c.stream));
+        GPU_TRY(upload(c, scalar, own[1].data(), own[1].size() * 4, c.stream));
+        q.mask = mask;
+        q.rank = rank;
+        q.base_index = base;
+        q.scalar_index = scalar;
+        return CUZK_OK;
+    }
+};
+} // namespace
+static cuzk_status build_lists(context &c, cuzk_device_key *k)
+{
+    const cuzk_circuit_view &v = k->view;
+    void *p;
+    GPU_TRY(use_scratch(c, aligned(k->words * 8) + 3 * aligned((k->words + 1) * 4) + sort_bytes(k->words + 1)));
+    GPU_TRY(device_alloc(c, &p, k->lists_bytes));
+    k->lists = (uint8_t *)p;
+    list_builder b = {c, k, k->lists, nullptr, nullptr, nullptr};
+    GPU_TRY(take(c, &b.fields, k->words));
+    GPU_TRY(take(c, &b.field_rank, k->words + 1));
+    GPU_TRY(take(c, &b.pos, k->words + 1));
+    GPU_TRY(upload(c, b.fields, v.field_map, k->words * 8, c.stream));
+    GPU_TRY(clear_tail(c, b.fields, v.aux));
+    GPU_TRY(rank_words(c, b.fields, nullptr, k->words, b.field_rank));
+    uint32_t *base = b.place<uint32_t>(v.fields); // of L: scalar i of the list is field wire i
+    GPU_TRY(list_fields(c, b.fields, b.field_rank, nullptr, nullptr, b.field_rank, k->words, 0, base, nullptr));
+    k->query[QUERY_L].base_index = base;
+    GPU_TRY(b.list(k->query[QUERY_A], v.a_density, nullptr));
+    GPU_TRY(b.list(k->query[QUERY_B_G1], v.b_density, v.b_input_density));
+    key_query &g1 = k->query[QUERY_B_G1], &g2 = k->query[QUERY_B_G2];
+    g2.mask = g1.mask;
+    g2.rank = g1.rank;
+    g2.base_index = g1.base_index;
+    g2.scalar_index = g1.scalar_index;
+    return synchronize(c);
+}
+
+// ---- memory plan ----
+// Scratch that a proof needs at least and at best, beside what the key holds.
+static void scratch_sizes(cuzk_device_key *k)
+{
+    size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points, small = 64u << 20;
+    size_t largest = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
+    size_t points = k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(chunk * 32) : 0;
+    size_t terms = k->streamed ? std::min(chunk, largest) : largest;
+    size_t own = k->streamed ? witness_bytes(k) + 4096 : 0;
+    size_t sum = std::max(msm_bytes<fp>(k->dev, terms, 1), msm_bytes<fp2>(k->dev, std::max(terms / 4, (size_t)1), 1));
+    size_t subset = run_scratch<fp>::bytes(k->dev, k->streamed ? chunk : k->view.aux / 2, 4096) + aligned(k->words * 8);
+    k->scratch_min = own + std::max(3 * vec, vec + points + std::min(sum, 4 * small)) + 4096;
+    k->scratch_want = own + std::max(3 * vec, vec + points + std::max(sum, subset) + small) + 4096;
+}
+static cuzk_status plan_memory(context &c, cuzk_device_key *k)
+{
+    size_t room, resident = 0, fixed = aligned(k->lists_bytes);
+    for (const key_query &q : k->query)
+        resident += q.point_bytes * q.count;
+    if (k->dev->options.b_g2_on_host)
+        resident -= k->query[QUERY_B_G2].count * 192;
+    GPU_TRY(available(c, &room)); // the circuit and the tables are loaded, scratch is dropped
+    size_t slot = witness_bytes(k);
+    k->streamed = false;
+    scratch_sizes(k);
+    for (int slots = SLOTS; slots > 0 && !k->dev->options.stream_queries; slots--)
+        if (resident + fixed + slots * slot + std::max(k->scratch_min, std::min(k->scratch_want, room / 8)) <= room) {
+            k->slots = slots;
+            k->resident_bytes = resident;
+            return shape_queries(c, k, 0);
+        }
+    k->streamed = true;
+    k->slots = 0;
+    k->resident_bytes = 0;
+    size_t most = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
+    constexpr size_t LARGEST = (size_t)1 << 24, SMALLEST = 4096;
+    size_t first = SMALLEST;
+    while (first < LARGEST && first < most)
+        first *= 2;
+    for (size_t chunk = first; chunk >= SMALLEST; chunk /= 2) {
+        k->chunk_points = chunk;
+        k->chunk_bytes = 0;
+        GPU_TRY(shape_queries(c, k, chunk));
+        for (const key_query &q : k->query)
+            for (const query_chunk &p : q.chunks)
+                k->chunk_bytes = std::max(k->chunk_bytes, p.points * q.point_bytes);
+        scratch_sizes(k);
+        if (fixed + k->scratch_want <= room || (chunk == SMALLEST && fixed + k->scratch_min <= room))
+            return CUZK_OK;
+    }
+    return fail(c.err, CUZK_OUT_OF_MEMORY, "CUDA device %d: this circuit needs at least %zu MiB of device memory beside its "
+                                           "matrices, %zu MiB can be had",
+                k->dev->ordinal, (fixed + k->scratch_min) >> 20, room >> 20);
+}
+
+// ---- points ----
+static cuzk_status load_points(context &c, cuzk_device_key *k)
+{
+    unsigned long long *problem, found[QUERIES];
+    GPU_TRY(use_scratch(c, 4096));
+    GPU_TRY(take(c, &problem, QUERIES));
+    GPU_CUDA(c, cudaMemsetAsync(problem, 0xff, sizeof found, c.stream));
+    for (int i = 0; i < QUERIES; i++) {
+        key_query &q = k->query[i];
+        if (i == QUERY_B_G2 && k->dev->options.b_g2_on_host)
+            continue;
+        void *p;
+        GPU_TRY(device_alloc(c, &p, q.count * q.point_bytes));
+        q.resident = (uint8_t *)p;
+        size_t step = (size_t)256 << 20; // decoded piece by piece, so that kernels run beside the transfers
+        step -= step % q.point_bytes;
+        for (size_t at = 0; at < q.count * q.point_bytes; at += step) {
+            size_t n = std::min(step, q.count * q.point_bytes - at);
+            GPU_TRY(upload_query(c, q.resident + at, &k->queries, q.encoded + at, n, c.stream));
+            bool check = k->dev->options.check_points;
+            if (i == QUERY_B_G2)
+                GPU_TRY(decode_points<fp2>(c, q.resident + at, n / 192, at / 192, check, problem + i));
+            else
+                GPU_TRY(decode_points<fp>(c, q.resident + at, n / 96, at / 96, check, problem + i));
+        }
+    }
+    GPU_TRY(download(c, found, problem, sizeof found));
+    for (int i = 0; i < QUERIES; i++)
+        GPU_TRY(report_problem(c, k->query[i].name, found[i]));
+    return CUZK_OK;
+}
+static cuzk_status make_slots(context &c, cuzk_device_key *k)
+{
+    size_t bits = aligned(k->words * 8 + 8);
+    k->slot_bytes = witness_bytes(k);
+    for (int i = 0; i < k->slots; i++) {
+        void *p;
+        GPU_TRY(device_alloc(c, &p, k->slot_bytes));
+        k->slot[i].bits = (uint64_t *)p;
+        k->slot[i].values = (uint4 *)((uint8_t *)p + bits);
+    }
+    return CUZK_OK;
+}
+static cuzk_status load(context &c, cuzk_device_key *k)
+{
+    while (((uint64_t)1 << k->log) < k->view.constraints)
+        k->log++;
+    k->words = (k->view.aux + 63) / 64;
+    name_queries(k);
+    GPU_TRY(circuit_check(c, &k->view));
+    GPU_TRY(check_counts(c, k));
+    GPU_TRY(shape_queries(c, k, 0));
+    GPU_TRY(list_bytes(k));
+    drop_scratch(k->dev);
+    GPU_TRY(ntt_prepare(c, k->log));
+    GPU_TRY(circuit_load(c, &k->circuit, &k->view));
+    GPU_TRY(plan_memory(c, k));
+    GPU_TRY(build_lists(c, k));
+    if (!k->streamed) {
+        GPU_TRY(load_points(c, k));
+        GPU_TRY(make_slots(c, k));
+    }
+    return use_scratch(c, k->scratch_min, k->scratch_want);
+}
+static void describe_plan(const cuzk_device_key *k, char *plan, size_t size)
+{
+    if (!plan || !size)
+        return;
+    size_t scratch = k->dev->scratch.size >> 20, held = key_bytes(k) >> 20;
+    if (k->streamed)
+        snprintf(plan, size, "queries streamed in chunks of %zu points; %zu MiB held, %zu MiB of scratch", k->chunk_points,
+                 held, scratch);
+    else
+        snprintf(plan, size, "all queries resident; %zu MiB held, %zu MiB of scratch, %d witness buffers", held, scratch,
+                 k->slots);
+}
+cuzk_status key_load(cuzk_device *dev, cuzk_device_key **out, const cuzk_circuit_view *circuit,
+                     const cuzk_query_view *queries, char *plan, size_t plan_size, cuzk_error *err)
+{
+    *out = nullptr;
+    context c;
+    std::lock_guard<std::mutex> guard(dev->lock);
+    GPU_TRY(context_begin(c, dev, err));
+    cuzk_device_key *k = new (std::nothrow) cuzk_device_key;
+    if (!k)
+        return fail(err, CUZK_OUT_OF_MEMORY, "memory for a key could not be had");
+    k->dev = dev;
+    k->view = *circuit;
+    k->queries = *queries;
+    cuzk_status s = load(c, k);
+    if (s != CUZK_OK) {
+        key_unload(k);
+        return s;
+    }
+    describe_plan(k, plan, plan_size);
+    *out = k;
+    return CUZK_OK;
+}
+void key_unload(cuzk_device_key *k)
+{
+    if (!k)
+        return;
+    cuzk_device *dev = k->dev;
+    (void)cudaSetDevice(dev->ordinal);
+    (void)cudaStreamSynchronize(dev->stream);
+    circuit_unload(dev, &k->circuit);
+    device_free(dev, k->lists, k->lists_bytes);
+    for (key_query &q : k->query)
+        device_free(dev, q.resident, q.count * q.point_bytes);
+    for (witness_slot &s : k->slot)
+        device_free(dev, s.bits, k->slot_bytes);
+    delete k;
+}
+uint64_t key_bytes(const cuzk_device_key *k)
+{
+    uint64_t n = k->circuit.bytes + k->lists_bytes + k->slots * k->slot_bytes;
+    for (const key_query &q : k->query)
+        n += q.resident ? q.count * q.point_bytes : 0;
+    return n;
+}
+} // namespace gpu

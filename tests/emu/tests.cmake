@@ -1,0 +1,2 @@
+enable_language(CXX)
+add_subdirectory(tests/emu)
