@@ -6,7 +6,7 @@
 #include "gadgets/poseidon_private.h"
 #include <assert.h>
 
-/* ---- the permutation ---- */
+/* ---- wires ---- */
 
 /* The wires of a hash are all field elements: their place is taken at once, and written through a pointer
  * that moves along, or is NULL where nothing is recorded. */
@@ -21,85 +21,34 @@ static fr *reserve(wcursor *w, unsigned wires)
     return at;
 }
 
-static inline void record(fr **w, const fr *v)
-{
-    if (*w)
-        *(*w)++ = *v;
-}
+/* ---- arithmetic of one hash at a time ---- */
 
-/* x = (x + before)^5 + after; before is NULL where the input is a combination that has its own wire. */
-static inline void s_box(fr **w, fr *x, const fr *before, const fr *after)
-{
-    fr square, fourth, base = *x;
-    if (before)
-        fr_add(&base, &base, before);
-    else
-        record(w, &base);
-    fr_sqr(&square, &base);
-    record(w, &square);
-    fr_sqr(&fourth, &square);
-    record(w, &fourth);
-    fr_mul(x, &fourth, &base);
-    if (after)
-        fr_add(x, x, after);
-    record(w, x);
-}
-
-static void layer_dense(fr *state, const fr *m, unsigned n)
-{
-    fr sum[POSEIDON_MAX_WIDTH], t;
-    for (unsigned j = 0; j < n; j++) {
-        fr_mul(&sum[j], &state[0], &m[j]);
-        for (unsigned i = 1; i < n; i++) {
-            fr_mul(&t, &state[i], &m[i * n + j]);
-            fr_add(&sum[j], &sum[j], &t);
-        }
-    }
-    memcpy(state, sum, n * sizeof *state);
-}
-
-static void layer_sparse(fr *state, const fr *m, unsigned n)
+static inline void dot(fr *out, const fr *state, const fr *column, size_t stride, unsigned n)
 {
     fr sum, t;
-    fr_mul(&sum, &state[0], &m[0]);
+    fr_mul(&sum, &state[0], &column[0]);
     for (unsigned i = 1; i < n; i++) {
-        fr_mul(&t, &state[i], &m[i]);
+        fr_mul(&t, &state[i], &column[i * stride]);
         fr_add(&sum, &sum, &t);
-        fr_mul(&t, &state[0], &m[n + i - 1]);
-        fr_add(&state[i], &state[i], &t);
     }
-    state[0] = sum;
+    *out = sum;
 }
 
-/* wires: where to record; NULL for the hash alone. */
+#define POSEIDON_MUL     fr_mul
+#define POSEIDON_ADD     fr_add
+#define POSEIDON_DOT     dot
+#define POSEIDON_PERMUTE poseidon_permute_scalar
+#include "gadgets/poseidon_rounds.h"
+
 static void permute(fr *wires, const poseidon *p, const fr *in, fr *out)
 {
-    const unsigned n = p->width, half = p->full / 2;
-    const fr *key = p->keys + 2 * n;
-    fr state[POSEIDON_MAX_WIDTH], **w = &wires;
-    state[0] = p->first;
-    for (unsigned i = 1; i < n; i++) {
-        state[i] = in[i - 1];
-        s_box(w, &state[i], &p->keys[i], &p->keys[n + i]);
+#if defined(__x86_64__)
+    if (cpu_get()->adx && cpu_get()->bmi2) {
+        poseidon_permute_adx(wires, p, in, out);
+        return;
     }
-    layer_dense(state, p->mds, n);
-    for (unsigned r = 1; r < half; r++) {
-        for (unsigned i = 0; i < n; i++)
-            s_box(w, &state[i], NULL, key++);
-        layer_dense(state, r == half - 1 ? p->pre_sparse : p->mds, n);
-    }
-    for (unsigned r = 0; r < p->partial; r++) {
-        s_box(w, &state[0], NULL, key++);
-        layer_sparse(state, &p->sparse[r * (2 * n - 1)], n);
-    }
-    for (unsigned r = 0; r < half; r++) {
-        const int last = r == half - 1;
-        for (unsigned i = 0; i < n; i++)
-            s_box(w, &state[i], NULL, last ? NULL : key++);
-        layer_dense(state, p->mds, n);
-    }
-    record(w, &state[1]);
-    *out = state[1];
+#endif
+    poseidon_permute_scalar(wires, p, in, out);
 }
 
 void poseidon_hash(fr *out, const poseidon *p, const fr *in)

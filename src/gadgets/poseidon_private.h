@@ -23,6 +23,10 @@ struct poseidon {
     void *lanes;    /* constants of the eight-lane form; NULL where the processor lacks it */
 };
 
+/* One hash, the wires recorded from that place on (NULL: the hash alone); with blst's arithmetic and with
+ * MULX, ADCX and ADOX (poseidon_adx.c). */
+void poseidon_permute_scalar(fr *wires, const poseidon *p, const fr *in, fr *out);
+void poseidon_permute_adx(fr *wires, const poseidon *p, const fr *in, fr *out);
 /* Eight hashes at once (poseidon_ifma.c). in: 8 * arity elements; out: 8. The wires of hash i are written
  * from record_at[i] on; NULL: the hash alone. */
 void poseidon_permute_ifma(fr *const record_at[8], const poseidon *p, const fr *in, fr *out);
