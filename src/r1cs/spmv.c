@@ -87,7 +87,7 @@ static inline const fr *value_at(const spmv_place *p, uint32_t col)
 #define UNROLL _Pragma("GCC unroll 8")
 
 /* acc += a * b */
-static inline void wide_add(uint64_t acc[9], const fr *a, const fr *b)
+static __attribute__((noinline)) void wide_add(uint64_t acc[9], const fr *a, const fr *b)
 {
     uint64_t t[8];
     u128 c = 0;
@@ -193,7 +193,7 @@ static void total_reduce(fr *out, total *t)
     memcpy(out, t->l, sizeof(*out));
 }
 
-/* t += acc / 2^256 (Montgomery), for at most WIDE_TERMS products; acc becomes 0. */
+/* t += acc / 2^256 (Montgomery), for at most WIDE_TERMS products; acc is spoilt. */
 #define WIDE_TERMS 64
 static void wide_reduce(total *t, uint64_t acc[9])
 {
@@ -214,30 +214,29 @@ static void wide_reduce(total *t, uint64_t acc[9])
         top = (uint64_t)(c >> 64);
     }
     total_add(t, acc + 4, acc[8] + top);
-    memset(acc, 0, 9 * sizeof(acc[0]));
 }
 
-static void add_terms(total *sum, const spmv_place *p, const field_term *t, const field_term *end)
+static void add_products(total *sum, const spmv_place *p, const field_term *t, const field_term *end)
 {
     const fr *dictionary = (const fr *)p->s->circuit->dictionary;
-    uint64_t acc[9] = {0};
-    unsigned products = 0;
+    while (t < end) {
+        uint64_t acc[9] = {0};
+        const field_term *stop = end - t > WIDE_TERMS ? t + WIDE_TERMS : end;
+        for (; t < stop; t++)
+            wide_add(acc, value_at(p, t->col), &dictionary[t->coef]);
+        wide_reduce(sum, acc);
+    }
+}
+
+static void add_others(total *sum, const spmv_place *p, const field_term *t, const field_term *end)
+{
     for (; t < end; t++) {
         const fr *v = value_at(p, t->col);
-        if (t->kind == TERM_PLUS) {
+        if (t->kind == TERM_PLUS)
             total_add(sum, v->l, 0);
-        } else if (t->kind == TERM_MINUS) {
+        else
             total_sub(sum, v);
-        } else {
-            wide_add(acc, v, &dictionary[t->coef]);
-            if (++products == WIDE_TERMS) {
-                wide_reduce(sum, acc);
-                products = 0;
-            }
-        }
     }
-    if (products)
-        wide_reduce(sum, acc);
 }
 
 /* ---- rows ---- */
@@ -255,14 +254,14 @@ static void execute_sums(const spmv_place *p, const spmv_plan *plan, fr *out)
     for (uint32_t k = 0; k < plan->sums; k++) {
         const sum_row *r = &plan->sum[k];
         const bit_run *run_end = plan->run + r->runs_end;
-        const field_term *term_end = plan->term + r->terms_end;
+        const field_term *others = plan->term + r->products_end, *term_end = plan->term + r->terms_end;
         total sum = {{0}};
         if (r->constant != NO_CONSTANT)
             memcpy(sum.l, &p->s->circuit->dictionary[r->constant], sizeof(fr));
         if (run < run_end)
             add_runs(&sum, p, run, run_end);
-        if (term < term_end)
-            add_terms(&sum, p, term, term_end);
+        add_products(&sum, p, term, others);
+        add_others(&sum, p, others, term_end);
         total_reduce(&out[r->row], &sum);
         run = run_end;
         term = term_end;

@@ -44,8 +44,9 @@ typedef struct field_term {
 
 typedef struct sum_row {
     uint32_t row, constant; /* coefficient of input 0, or NO_CONSTANT */
-    uint32_t runs_end,
-        terms_end; /* where the row's runs and terms end; they begin where the last row's end */
+    /* Where the row's runs and terms end; they begin where the last row's end. Products come before the other
+     * terms. */
+    uint32_t runs_end, products_end, terms_end;
 } sum_row;
 #define NO_CONSTANT UINT32_MAX
 
@@ -66,7 +67,7 @@ typedef struct spmv_plan {
 #define SPMV_LANES 8u
 #define CHUNK_ROWS 512u
 #define CHUNK_NNZ  8192u
-#define PATTERNS   4096u /* of a worker; a chunk makes at most 3 * CHUNK_ROWS */
+#define PATTERNS   2048u /* of a worker; a chunk makes at most 3 * CHUNK_ROWS */
 
 /* What a worker needs; allocated before the work starts. */
 typedef struct spmv_worker {

@@ -147,26 +147,6 @@ typedef struct products {
     v8 low[2 * LIMBS - 1], high[2 * LIMBS - 1];
 } products;
 
-static inline void products_clear(products *a)
-{
-    for (int i = 0; i < 2 * LIMBS - 1; i++)
-        a->low[i] = a->high[i] = _mm512_setzero_si512();
-}
-
-static inline __attribute__((always_inline)) void products_add(products *a, const v8 x[LIMBS],
-                                                               const uint64_t c[LIMBS])
-{
-#pragma GCC unroll 5
-    for (int j = 0; j < LIMBS; j++) {
-        v8 y = splat(c[j]);
-#pragma GCC unroll 5
-        for (int i = 0; i < LIMBS; i++) {
-            a->low[i + j] = _mm512_madd52lo_epu64(a->low[i + j], x[i], y);
-            a->high[i + j] = _mm512_madd52hi_epu64(a->high[i + j], x[i], y);
-        }
-    }
-}
-
 /* u += a / 2^260 mod r. */
 static void products_reduce(upper *u, const products *a)
 {
@@ -225,31 +205,58 @@ static void upper_reduce(v8 l[4], upper *u)
     join(l, x);
 }
 
-static void add_terms(upper *u, const spmv_place *p, const field_term *t, const field_term *end)
+/* At most WIDE_TERMS products; the accumulators stay in registers. */
+static void sum_products(products *out, const spmv_place *p, const field_term *t, const field_term *end)
 {
-    products a;
-    unsigned n = 0, seen = 0;
-    products_clear(&a);
+    v8 low[2 * LIMBS - 1], high[2 * LIMBS - 1];
+#pragma GCC unroll 9
+    for (int i = 0; i < 2 * LIMBS - 1; i++)
+        low[i] = high[i] = _mm512_setzero_si512();
     for (; t < end; t++) {
-        if (++seen % WIDE_TERMS == 0)
-            carry(u->l, LIMBS + 1);
+        const uint64_t *c = p->s->wide_product[t->coef];
         v8 x[LIMBS];
         load_value(x, p, t->col);
-        if (t->kind == TERM_PLUS) {
-            upper_add(u, x);
-        } else if (t->kind == TERM_MINUS) {
-            upper_sub(u, x);
-        } else {
-            products_add(&a, x, p->s->wide_product[t->coef]);
-            if (++n == WIDE_TERMS) {
-                products_reduce(u, &a);
-                products_clear(&a);
-                n = 0;
+#pragma GCC unroll 5
+        for (int j = 0; j < LIMBS; j++) {
+            v8 y = splat(c[j]);
+#pragma GCC unroll 5
+            for (int i = 0; i < LIMBS; i++) {
+                low[i + j] = _mm512_madd52lo_epu64(low[i + j], x[i], y);
+                high[i + j] = _mm512_madd52hi_epu64(high[i + j], x[i], y);
             }
         }
     }
-    if (n)
+#pragma GCC unroll 9
+    for (int i = 0; i < 2 * LIMBS - 1; i++) {
+        out->low[i] = low[i];
+        out->high[i] = high[i];
+    }
+}
+
+static void add_products(upper *u, const spmv_place *p, const field_term *t, const field_term *end)
+{
+    while (t < end) {
+        const field_term *stop = end - t > WIDE_TERMS ? t + WIDE_TERMS : end;
+        products a;
+        sum_products(&a, p, t, stop);
         products_reduce(u, &a);
+        carry(u->l, LIMBS + 1);
+        t = stop;
+    }
+}
+
+static void add_others(upper *u, const spmv_place *p, const field_term *t, const field_term *end)
+{
+    for (unsigned n = 1; t < end; t++, n++) {
+        v8 x[LIMBS];
+        load_value(x, p, t->col);
+        if (t->kind == TERM_PLUS)
+            upper_add(u, x);
+        else
+            upper_sub(u, x);
+        if (n % WIDE_TERMS == 0)
+            carry(u->l, LIMBS + 1);
+    }
     carry(u->l, LIMBS + 1);
 }
 
@@ -280,7 +287,7 @@ void spmv_sums_ifma(const spmv *s, const spmv_plan *plan, const cuzk_segment *se
     for (uint32_t k = 0; k < plan->sums; k++) {
         const sum_row *r = &plan->sum[k];
         const bit_run *run_end = plan->run + r->runs_end;
-        const field_term *term_end = plan->term + r->terms_end;
+        const field_term *others = plan->term + r->products_end, *term_end = plan->term + r->terms_end;
         upper u;
         v8 l[4];
         for (int i = 0; i <= LIMBS; i++)
@@ -289,8 +296,8 @@ void spmv_sums_ifma(const spmv *s, const spmv_plan *plan, const cuzk_segment *se
             u.l[i] = splat(s->wide_plain[r->constant][i]);
         if (run < run_end)
             add_runs(&u, &p, run, run_end);
-        if (term < term_end)
-            add_terms(&u, &p, term, term_end);
+        add_products(&u, &p, term, others);
+        add_others(&u, &p, others, term_end);
         upper_reduce(l, &u);
         store8(out + r->row, lane_rows, l, stream);
         run = run_end;

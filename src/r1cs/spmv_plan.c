@@ -178,8 +178,9 @@ void spmv_clear(spmv *s)
     mem_free(s->wide_product);
     mem_free(s->wide_plain);
     mem_free(s->worker);
-    if (s->memory)
-        mem_wipe(s->memory, s->memory_bytes); /* row values of a check */
+    for (unsigned i = 0; s->memory && s->matrices == 3 && i < s->workers; i++)
+        for (unsigned m = 0; m < 3; m++) /* values of a check */
+            mem_wipe(s->worker[i].row_value[m], SPMV_LANES * CHUNK_ROWS * sizeof(fr));
     big_free(s->memory, s->memory_bytes);
     *s = (spmv){0};
 }
@@ -287,6 +288,18 @@ static uint32_t translate_run(const spmv *s, bit_run *out, const uint32_t *col, 
     return best;
 }
 
+/* Terms of field wires: the products, or the others. */
+static void translate_terms(spmv_plan *p, const uint32_t *col, const uint32_t *coef, uint32_t n, int products)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t kind = coef[k] == 0 ? TERM_PLUS : coef[k] == 1 ? TERM_MINUS : TERM_PRODUCT;
+        if (is_bit(col[k]) || is_constant(col[k]) || (kind == TERM_PRODUCT) != products)
+            continue;
+        p->term[p->terms++] = (field_term){col[k], coef[k], kind};
+        p->imports |= CUZK_COL_CLASS(col[k]) == CUZK_COL_IMPORT;
+    }
+}
+
 static void translate_sum(const spmv *s, spmv_plan *p, uint32_t row, const uint32_t *col,
                           const uint32_t *coef, uint32_t n)
 {
@@ -294,17 +307,17 @@ static void translate_sum(const spmv *s, spmv_plan *p, uint32_t row, const uint3
     out->row = row;
     out->constant = NO_CONSTANT;
     for (uint32_t k = 0; k < n;) {
-        if (is_constant(col[k]) && out->constant == NO_CONSTANT) {
-            out->constant = coef[k++];
-        } else if (is_bit(col[k])) {
+        if (is_bit(col[k])) {
             k += translate_run(s, &p->run[p->runs++], col + k, coef + k, n - k);
-        } else {
-            uint32_t kind = coef[k] == 0 ? TERM_PLUS : coef[k] == 1 ? TERM_MINUS : TERM_PRODUCT;
-            p->term[p->terms++] = (field_term){col[k], coef[k], kind};
-            p->imports |= CUZK_COL_CLASS(col[k]) == CUZK_COL_IMPORT;
-            k++;
+            continue;
         }
+        if (is_constant(col[k]))
+            out->constant = coef[k];
+        k++;
     }
+    translate_terms(p, col, coef, n, 1);
+    out->products_end = p->terms;
+    translate_terms(p, col, coef, n, 0);
     out->runs_end = p->runs;
     out->terms_end = p->terms;
 }
