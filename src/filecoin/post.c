@@ -112,6 +112,7 @@ static cuzk_status check_request(const registered_post *post, const uint8_t rand
 cuzk_status post_parse(post_input **out, const registered_post *post, const uint8_t randomness[32],
                        const proof_bytes *proofs, size_t count, cuzk_error *err)
 {
+    *out = NULL;
     cuzk_status status = check_request(post, randomness, count, err);
     if (status != CUZK_OK)
         return status;

@@ -120,6 +120,7 @@ static cuzk_status parse_partitions(update_input *in, const proof_bytes *proofs,
 cuzk_status update_parse(update_input **out, const update_public *pub, const proof_bytes *proofs,
                          size_t count, cuzk_error *err)
 {
+    *out = NULL;
     update_input *in = mem_calloc(1, sizeof *in);
     if (!in)
         return mem_error(err, sizeof *in, "vanilla proofs");
