@@ -1,5 +1,6 @@
 /* cuzk-bench: figures of this machine, beside references. The rows lie in bench/. */
 #include "bench.h"
+#include "device.h"
 #include <stdio.h>
 
 typedef struct command {
@@ -9,6 +10,7 @@ typedef struct command {
 
 static const command COMMANDS[] = {
     {"cpu", "operations of the library on the processor", bench_cpu_main},
+    {"device", "operations and whole proofs on a GPU", bench_device_main},
 };
 
 int main(int argc, char **argv)

@@ -9,4 +9,7 @@ extern const cli_command command_verify_porep, command_verify_winning, command_v
     command_verify_update;
 extern const cli_command command_witness_porep, command_witness_winning, command_witness_window,
     command_witness_update;
+extern const cli_command command_circom_prove, command_circom_verify, command_circom_setup,
+    command_circom_vkey;
+extern const cli_command command_circom_info;
 #endif

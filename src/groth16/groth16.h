@@ -100,6 +100,13 @@ cuzk_status groth16_prove_start(groth16_prover *g, groth16_job **out, const witn
 cuzk_status groth16_prove_finish(groth16_job *job, const fr *r, const fr *s, uint8_t out[GROTH16_PROOF_BYTES],
                                  groth16_times *times, cuzk_error *err) CUZK_MUST_CHECK; /* frees job */
 
+/* Several proofs that share each pass over the queries: what a device that streams them wants. r, s: count
+ * values or NULL. out: count proofs. times (may be NULL): count entries. On failure *bad (may be NULL) is the
+ * first proof that failed by itself, or count where the device failed; every proof of out is wiped. */
+cuzk_status groth16_prove_batch(groth16_prover *g, const witness *const *w, uint32_t count, const fr *r,
+                                const fr *s, uint8_t *out, groth16_times *times, uint32_t *bad,
+                                const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
+
 /* CUZK_OK: valid. CUZK_INVALID_PROOF: it does not decode or does not verify. inputs: ic_count - 1 values
  * (without the constant one), canonical. */
 cuzk_status groth16_verify(const verifying_key *vk, const uint8_t proof[GROTH16_PROOF_BYTES],
@@ -108,4 +115,18 @@ cuzk_status groth16_verify(const verifying_key *vk, const uint8_t proof[GROTH16_
  * inputs: count * n values. */
 cuzk_status groth16_verify_batch(const verifying_key *vk, const uint8_t *proofs, size_t count,
                                  const fr *inputs, size_t n, size_t *bad, cuzk_error *err) CUZK_MUST_CHECK;
+/* ---- pieces that other provers of the same proof system share (circom's) ---- */
+/* The smallest k with 2^k >= rows. */
+unsigned domain_log_for(uint64_t rows);
+/* Decoded and checked: curve, subgroup, no infinity. */
+typedef struct proof_points {
+    g1_affine a, c;
+    g2_affine b;
+} proof_points;
+cuzk_status proof_decode(proof_points *out, const uint8_t proof[GROTH16_PROOF_BYTES], cuzk_error *err);
+void proof_encode(uint8_t proof[GROTH16_PROOF_BYTES], const proof_points *p);
+
+/* The proof of what the device summed up, with the key's points and the blinding r, s. */
+void proof_assemble(proof_points *out, const verifying_key *vk, const cuzk_sums *sums, const fr *r,
+                    const fr *s);
 #endif
