@@ -77,7 +77,36 @@ template <class F> static cuzk_status fill_table(context &c, uint4 *points, int 
     }
     return synchronize(c);
 }
-template <class F> static cuzk_status prepare_table(context &c, int bits)
+static __global__ void list_digits(const uint4 *k, uint32_t n, int bits, uint32_t *keys, uint32_t *vals)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    fr a = from_mont(load_fr(k + 2 * (size_t)i));
+    uint32_t windows = 256 / bits, per = 32 / bits;
+    UNROLL for (int q = 0; q < 8; q++) for (uint32_t z = 0; z < per; z++)
+    {
+        uint32_t w = q * per + z, d = (a.l[q] >> (z * bits)) & ((1u << bits) - 1);
+        keys[(size_t)i * windows + w] = i;
+        vals[(size_t)i * windows + w] = (w << bits) + d;
+    }
+}
+template <class F> size_t fixed_run<F>::bytes(const cuzk_device *dev, size_t chunk, int bits)
+{
+    return run_scratch<F>::bytes(dev, chunk * (256 / bits), chunk);
+}
+template <class F> cuzk_status fixed_run<F>::init(context &c, size_t chunk)
+{
+    table = &table_of(c.dev, (const F *)nullptr);
+    return w.init(c, chunk * (256 / table->bits), chunk);
+}
+template <class F> cuzk_status fixed_run<F>::multiply(context &c, const uint4 *k, size_t m, uint4 *sums)
+{
+    GPU_LAUNCH(list_digits, div_up(m, 256), 256, 0, c.stream, k, (uint32_t)m, table->bits, w.key[0], w.val[0]);
+    GPU_CHECK_LAUNCH(c);
+    return sum_runs<F>(c, w, packed_points<F>(table->points), m * (256 / table->bits), (uint32_t)m, sums, m, 0);
+}
+template <class F> cuzk_status fixed_prepare(context &c, int bits)
 {
     if (!c.dev->fixed)
         c.dev->fixed = new (std::nothrow) fixed_tables;
@@ -86,6 +115,7 @@ template <class F> static cuzk_status prepare_table(context &c, int bits)
     fixed_table &t = table_of(c.dev, (const F *)nullptr);
     if (t.bits >= bits)
         return CUZK_OK;
+    GPU_TRY(use_scratch(c, run_scratch<F>::bytes(c.dev, (size_t)(256 / bits) << bits, 16)));
     device_free(c.dev, t.points, t.bytes);
     t = fixed_table();
     size_t bytes = (size_t)(256 / bits) << bits;
@@ -102,58 +132,36 @@ template <class F> static cuzk_status prepare_table(context &c, int bits)
     t.bytes = bytes;
     return CUZK_OK;
 }
-static __global__ void list_digits(const uint4 *k, uint32_t n, int bits, uint32_t *keys, uint32_t *vals)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    fr a = from_mont(load_fr(k + 2 * (size_t)i));
-    uint32_t windows = 256 / bits, per = 32 / bits;
-    UNROLL for (int q = 0; q < 8; q++) for (uint32_t z = 0; z < per; z++)
-    {
-        uint32_t w = q * per + z, d = (a.l[q] >> (z * bits)) & ((1u << bits) - 1);
-        keys[(size_t)i * windows + w] = i;
-        vals[(size_t)i * windows + w] = (w << bits) + d;
-    }
-}
-template <class F> static size_t fixed_bytes(const cuzk_device *dev, size_t chunk, int bits)
-{
-    size_t windows = 256 / bits, table = run_scratch<F>::bytes(dev, windows << bits, 16);
-    size_t run = run_scratch<F>::bytes(dev, chunk * windows, chunk) + 2 * aligned(chunk * sizeof(affine<F>)) +
-                 aligned(chunk * 32);
-    return std::max(table, run) + 4096;
-}
 template <class F> cuzk_status fixed_base(context &c, uint8_t *out, const cuzk_fr *k, size_t n)
 {
-    int bits = n < 1 << 14 ? 8 : 16;
-    size_t chunk = std::min(n, FIXED_CHUNK), windows = 256 / bits, room;
+    GPU_TRY(fixed_prepare<F>(c, n < 1 << 14 ? 8 : 16));
+    int bits = table_of(c.dev, (const F *)nullptr).bits;
+    size_t chunk = std::min(std::max<size_t>(n, 1), FIXED_CHUNK), room, point = sizeof(affine<F>);
+    auto bytes = [&] { return fixed_run<F>::bytes(c.dev, chunk, bits) + 2 * aligned(chunk * point) + aligned(chunk * 32); };
     GPU_TRY(available(c, &room));
     room += c.dev->scratch.size;
-    while (chunk > 1024 && fixed_bytes<F>(c.dev, chunk, bits) > room)
+    while (chunk > 1024 && bytes() > room)
         chunk /= 2;
-    GPU_TRY(use_scratch(c, fixed_bytes<F>(c.dev, chunk, bits)));
-    GPU_TRY(prepare_table<F>(c, bits));
-    fixed_table &t = table_of(c.dev, (const F *)nullptr);
-    bits = t.bits;
-    windows = 256 / bits;
-    GPU_TRY(use_scratch(c, fixed_bytes<F>(c.dev, chunk, bits)));
-    run_scratch<F> w;
+    GPU_TRY(use_scratch(c, bytes()));
+    fixed_run<F> run;
     uint4 *scalars, *sums, *encoded;
     GPU_TRY(take(c, &scalars, 2 * chunk));
     GPU_TRY(take(c, &sums, 2 * F::QUADS * chunk));
     GPU_TRY(take(c, &encoded, 2 * F::QUADS * chunk));
-    GPU_TRY(w.init(c, chunk * windows, chunk));
+    GPU_TRY(run.init(c, chunk));
     for (size_t at = 0; at < n; at += chunk) {
         size_t m = std::min(chunk, n - at);
         GPU_TRY(upload(c, scalars, k + at, 32 * m, c.stream));
-        GPU_LAUNCH(list_digits, div_up(m, 256), 256, 0, c.stream, scalars, (uint32_t)m, bits, w.key[0], w.val[0]);
-        GPU_CHECK_LAUNCH(c);
-        GPU_TRY(sum_runs<F>(c, w, packed_points<F>(t.points), m * windows, (uint32_t)m, sums, m, 0));
+        GPU_TRY(run.multiply(c, scalars, m, sums));
         GPU_TRY(encode_points<F>(c, encoded, sums, m));
-        GPU_TRY(download(c, out + at * sizeof(affine<F>), encoded, m * sizeof(affine<F>)));
+        GPU_TRY(download(c, out + at * point, encoded, m * point));
     }
     return CUZK_OK;
 }
+template struct fixed_run<fp>;
+template struct fixed_run<fp2>;
+template cuzk_status fixed_prepare<fp>(context &, int);
+template cuzk_status fixed_prepare<fp2>(context &, int);
 template cuzk_status fixed_base<fp>(context &, uint8_t *, const cuzk_fr *, size_t);
 template cuzk_status fixed_base<fp2>(context &, uint8_t *, const cuzk_fr *, size_t);
 } // namespace gpu
