@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,6 +16,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 static void expect_hex(const uint8_t *data, size_t n, const char *hex)
 {
