@@ -135,13 +135,15 @@ static const char *read_header(const file_map *m, cache_header *h, const char *n
         return "it was written on a machine of another byte order";
     if (h->file_size != m->size)
         return "its length is not the one it states";
-    if (!memchr(h->name, 0, sizeof(h->name)) || (name && strcmp(h->name, name)))
+    if (!*h->name || !memchr(h->name, 0, sizeof(h->name)) || (name && strcmp(h->name, name)))
         return "it holds another circuit";
     if (h->dictionary_count < 2 || h->dictionary_count > UINT32_MAX || h->node_count > UINT32_MAX ||
         h->names_size > UINT32_MAX)
         return "a count is out of range";
     return NULL;
 }
+
+static const char NO_MEMORY[] = "there is no memory for its segments";
 
 static const char *map_segment(r1cs *r, size_t i, const cache_segment *c)
 {
@@ -191,7 +193,7 @@ static const char *map_arrays(r1cs *r, const cache_header *h)
     r->segment = mem_calloc(h->segments + 1, sizeof(r1cs_segment));
     r->part = mem_calloc(h->segments + 1, sizeof(r1cs_part));
     if (!r->segment || !r->part)
-        return "there is no memory for its segments";
+        return NO_MEMORY;
     for (size_t i = 0; i < h->segments; i++) {
         const char *wrong = map_segment(r, i, &table[i]);
         if (wrong)
@@ -239,7 +241,10 @@ cuzk_status r1cs_open(r1cs **out, const char *path, const char *name, int verify
     r->map = map;
     r->mapped = 1;
     wrong = map_arrays(r, &h);
-    status = wrong ? bad(err, path, wrong) : cache_check(r, err);
+    status = wrong == NO_MEMORY
+                 ? mem_error(err, h.segments * (sizeof(r1cs_segment) + sizeof(r1cs_part)), "a circuit")
+             : wrong ? bad(err, path, wrong)
+                     : cache_check(r, err);
     if (status != CUZK_OK) {
         if (!wrong)
             cuzk_error_prefix(err, "%s is not a usable circuit cache", path);

@@ -117,9 +117,10 @@ static int make_wide(spmv *s)
 }
 
 /* ---- memory ---- */
-static void *carve(uint8_t **at, size_t bytes)
+/* Takes the next place of a block; with base NULL only its size grows. */
+static void *carve(uint8_t *base, size_t *at, size_t bytes)
 {
-    void *p = *at;
+    void *p = base ? base + *at : NULL;
     *at += (bytes + 63) / 64 * 64;
     return p;
 }
@@ -127,24 +128,25 @@ static void *carve(uint8_t **at, size_t bytes)
 /* Lays the workers' arrays out from base; returns the bytes they take. */
 static size_t lay_out(spmv *s, uint8_t *base, uint64_t largest)
 {
-    uint8_t *at = base;
+    size_t at = 0;
     for (unsigned i = 0; i < s->workers; i++) {
         spmv_worker ignored, *w = base ? &s->worker[i] : &ignored;
         for (unsigned m = 0; m < s->matrices; m++) {
-            w->plan[m].one = carve(&at, CHUNK_ROWS * sizeof(table_row1));
-            w->plan[m].two = carve(&at, CHUNK_ROWS * sizeof(table_row2));
-            w->plan[m].three = carve(&at, CHUNK_ROWS * sizeof(table_row3));
-            w->plan[m].copy = carve(&at, CHUNK_ROWS * sizeof(copy_row));
-            w->plan[m].sum = carve(&at, CHUNK_ROWS * sizeof(sum_row));
-            w->plan[m].run = carve(&at, largest * sizeof(bit_run));
-            w->plan[m].term = carve(&at, largest * sizeof(field_term));
-            w->row_value[m] = carve(&at, SPMV_LANES * CHUNK_ROWS * sizeof(fr));
+            spmv_plan *p = &w->plan[m];
+            p->one = carve(base, &at, CHUNK_ROWS * sizeof(table_row1));
+            p->two = carve(base, &at, CHUNK_ROWS * sizeof(table_row2));
+            p->three = carve(base, &at, CHUNK_ROWS * sizeof(table_row3));
+            p->copy = carve(base, &at, CHUNK_ROWS * sizeof(copy_row));
+            p->sum = carve(base, &at, CHUNK_ROWS * sizeof(sum_row));
+            p->run = carve(base, &at, largest * sizeof(bit_run));
+            p->term = carve(base, &at, largest * sizeof(field_term));
+            w->row_value[m] = carve(base, &at, SPMV_LANES * CHUNK_ROWS * sizeof(fr));
         }
-        w->pattern = carve(&at, PATTERNS * sizeof(*w->pattern));
-        w->pattern_key = carve(&at, PATTERNS * sizeof(*w->pattern_key));
-        w->pattern_slot = carve(&at, 2 * PATTERNS * sizeof(*w->pattern_slot));
+        w->pattern = carve(base, &at, PATTERNS * sizeof(*w->pattern));
+        w->pattern_key = carve(base, &at, PATTERNS * sizeof(*w->pattern_key));
+        w->pattern_slot = carve(base, &at, 2 * PATTERNS * sizeof(*w->pattern_slot));
     }
-    return (size_t)(at - base);
+    return at;
 }
 
 cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_view *w, unsigned matrices,
@@ -173,14 +175,15 @@ cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_vi
 
 void spmv_clear(spmv *s)
 {
+    for (unsigned i = 0; s->worker && s->matrices == 3 && i < s->workers; i++)
+        for (unsigned m = 0; m < 3; m++) /* values of a check */
+            if (s->worker[i].row_value[m])
+                mem_wipe(s->worker[i].row_value[m], SPMV_LANES * CHUNK_ROWS * sizeof(fr));
     mem_free(s->chunk);
     mem_free(s->twice);
     mem_free(s->wide_product);
     mem_free(s->wide_plain);
     mem_free(s->worker);
-    for (unsigned i = 0; s->memory && s->matrices == 3 && i < s->workers; i++)
-        for (unsigned m = 0; m < 3; m++) /* values of a check */
-            mem_wipe(s->worker[i].row_value[m], SPMV_LANES * CHUNK_ROWS * sizeof(fr));
     big_free(s->memory, s->memory_bytes);
     *s = (spmv){0};
 }

@@ -219,6 +219,8 @@ static void test_memory_failures(void **state)
         mem_fault_set(0, 0);
         r1cs_destroy(r);
         assert_true(status == CUZK_OK ? n < at : n >= at);
+        if (status != CUZK_OK)
+            assert_int_equal(status, CUZK_OUT_OF_MEMORY);
     } while (at++ <= n);
     assert_true(at > 4);
 }
