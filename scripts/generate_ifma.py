@@ -63,7 +63,15 @@ def fr(out):
           [limbs(k * R, 5)[i] for i in range(5) for k in range(16)])
     scalar(out, "FR52_TOP", "floor(2^52 / (top limb of r + 1)): a quotient by r from the top limb",
            (1 << W) // ((R >> 208) + 1))
+    table(out, "FR52_3R", "3 r", limbs(3 * R, 5))
+    table(out, "FR52_6R", "6 r", limbs(6 * R, 5))
+    table(out, "FR52_12R", "12 r", limbs(12 * R, 5))
+    scalar(out, "FR52_N0", "-1 / r mod 2^52", -pow(R, -1, 1 << W) % (1 << W))
+    table(out, "FR52_NEG_INV", "-1 / r mod 2^260", limbs(-pow(R, -1, 1 << 260) % (1 << 260), 5))
     table(out, "FR52_ONE", "2^260 mod r", limbs(pow(2, 260, R), 5))
+    table(out, "FR52_SQUARE", "2^520 mod r", limbs(pow(2, 520, R), 5))
+    table(out, "FR52_FROM_BLST", "2^264 mod r: from radix 2^256 to 2^260", limbs(pow(2, 264, R), 5))
+    table(out, "FR52_PLAIN", "16: from radix 2^256 to plain numbers", limbs(16, 5))
 
 
 def text():

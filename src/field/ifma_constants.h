@@ -171,9 +171,46 @@ static const uint64_t FR52_MULTIPLES[80] __attribute__((aligned(64), unused)) = 
 };
 /* floor(2^52 / (top limb of r + 1)): a quotient by r from the top limb */
 #define FR52_TOP UINT64_C(0x23)
+/* 3 r */
+static const uint64_t FR52_3R[5] __attribute__((aligned(64), unused)) = {
+    0xffffd00000003, 0x8fffb13fcfff, 0xce5880ffb38ec, 0x77d899ad88181,
+    0x15bc8f5f97cd8,
+};
+/* 6 r */
+static const uint64_t FR52_6R[5] __attribute__((aligned(64), unused)) = {
+    0xffffa00000006, 0x11fff627f9fff, 0x9cb101ff671d8, 0xefb1335b10303,
+    0x2b791ebf2f9b0,
+};
+/* 12 r */
+static const uint64_t FR52_12R[5] __attribute__((aligned(64), unused)) = {
+    0xffff40000000c, 0x23ffec4ff3fff, 0x396203fece3b0, 0xdf6266b620607,
+    0x56f23d7e5f361,
+};
+/* -1 / r mod 2^52 */
+#define FR52_N0 UINT64_C(0xffffeffffffff)
+/* -1 / r mod 2^260 */
+static const uint64_t FR52_NEG_INV[5] __attribute__((aligned(64), unused)) = {
+    0xffffeffffffff, 0xfffffe5bfdfff, 0x4ec0653ba5b, 0x2839181b2c170,
+    0x3d443ab0d7bf,
+};
 /* 2^260 mod r */
 static const uint64_t FR52_ONE[5] __attribute__((aligned(64), unused)) = {
     0x22ffffffdd, 0x9700396c23000, 0xedf77458d1293, 0xdf20ff1776e6a,
     0x26821fa14f77,
+};
+/* 2^520 mod r */
+static const uint64_t FR52_SQUARE[5] __attribute__((aligned(64), unused)) = {
+    0x99103f29c6cf0, 0x57927663d999e, 0xa1c0ed631138b, 0x3c829f7715f1b,
+    0x9ff646cc027,
+};
+/* 2^264 mod r: from radix 2^256 to 2^260 */
+static const uint64_t FR52_FROM_BLST[5] __attribute__((aligned(64), unused)) = {
+    0x234fffffdcb, 0x61039ef635000, 0xdce3c3e2e7505, 0x7fa6f1563642b,
+    0x247db575276a,
+};
+/* 16: from radix 2^256 to plain numbers */
+static const uint64_t FR52_PLAIN[5] __attribute__((aligned(64), unused)) = {
+    0x10, 0x0, 0x0, 0x0,
+    0x0,
 };
 #endif

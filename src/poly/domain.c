@@ -1,4 +1,5 @@
 /* Evaluation domains: roots, coset constants, the table of twiddles. */
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "poly/poly_private.h"
 
@@ -8,7 +9,10 @@ static size_t twiddle_count(unsigned log_n)
 }
 size_t domain_memory(unsigned log_n)
 {
-    return sizeof(domain) + twiddle_count(log_n) * sizeof(fr);
+    size_t bytes = sizeof(domain) + twiddle_count(log_n) * sizeof(fr);
+    if (cpu_get()->ifma && log_n >= NTT_IFMA_MIN_LOG)
+        bytes += ntt_tables_memory(log_n);
+    return bytes;
 }
 unsigned domain_log(const domain *d)
 {
@@ -73,6 +77,13 @@ cuzk_status domain_create(domain **out, unsigned log_n, unsigned generator, cuzk
     fr_sub(&d->vanish_inv, &d->vanish_inv, &FR_ONE);
     fr_inv(&d->vanish_inv, &d->vanish_inv);
     fill_twiddles(d);
+    if (cpu_get()->ifma && log_n >= NTT_IFMA_MIN_LOG) {
+        cuzk_status st = ntt_tables_create(&d->ifma, d, err);
+        if (st) {
+            domain_destroy(d);
+            return st;
+        }
+    }
     *out = d;
     return CUZK_OK;
 }
@@ -81,6 +92,7 @@ void domain_destroy(domain *d)
 {
     if (!d)
         return;
+    ntt_tables_destroy(d->ifma);
     big_free(d->twiddle, d->twiddles * sizeof(fr));
     mem_free(d);
 }
