@@ -41,7 +41,7 @@ typedef struct config {
         size_t device_count; /* 0: all */
         uint64_t threads, workers_per_device;
         char backend[16], b_g2[16];
-        uint64_t vram_limit;
+        uint64_t vram_limit, quarantine_ms;
     } gpus;
     struct {
         uint64_t max_batch_size, max_batch_wait_ms;
@@ -60,7 +60,7 @@ typedef struct config {
     } pipeline;
     struct {
         char url[1024];
-        uint64_t retention_ms, retention_count;
+        uint64_t retention_ms, retention_count, lease_ms;
     } store;
     struct {
         char cert[1024], key[1024], client_ca[1024];

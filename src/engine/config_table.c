@@ -47,11 +47,15 @@ const config_option CONFIG_OPTIONS[] = {
      "auto: CUDA devices where there are any, else the CPU"},
     {"gpus", "b_g2", OPTION_CHOICE, AT(gpus.b_g2), "gpu", 0, 0, "gpu cpu", 0, "where the G2 sum is computed"},
     {"gpus", "vram_limit", OPTION_BYTES, AT(gpus.vram_limit), "0", 0, UINT64_MAX, NULL, 0,
-     "device memory that may be used; 0: what is free"},
+     "memory that may be used on a device; 0: what is free (on the CPU: half the budget)"},
+    {"gpus", "quarantine", OPTION_DURATION, AT(gpus.quarantine_ms), "60s", 0, 86400000, NULL, OPTION_RELOAD,
+     "how long a device rests after three failures in a row before one more proof is tried on it; 0: until "
+     "it is "
+     "taken back by hand"},
     {"scheduler", "max_batch_size", OPTION_U64, AT(scheduler.max_batch_size), "1", 1, 64, NULL, OPTION_RELOAD,
      "proofs of one circuit that share a pass over the SRS (PoRep and SnapDeals); 1: no batching"},
     {"scheduler", "max_batch_wait_ms", OPTION_U64, AT(scheduler.max_batch_wait_ms), "10000", 0, 600000, NULL,
-     OPTION_RELOAD, "longest wait for a batch to fill"},
+     OPTION_RELOAD, "longest wait for a batch to fill while more of its circuit is queued"},
     {"scheduler", "sort_by_type", OPTION_BOOL, AT(scheduler.sort_by_type), "true", 0, 0, NULL, OPTION_RELOAD,
      "within a priority prefer jobs of the circuit that is loaded"},
     {"scheduler", "max_queued", OPTION_U64, AT(scheduler.max_queued), "256", 1, 100000, NULL, OPTION_RELOAD,

@@ -75,7 +75,7 @@ typedef struct engine_submitted {
     int joined; /* an earlier job with the same content */
 } engine_submitted;
 /* Checks the envelope (CUZK_INVALID_ARGUMENT names the field), stores the job, returns. CUZK_BUSY: the queue
- * is full. */
+ * is full, or the daemon is stopping; the message says when to try again. */
 cuzk_status engine_submit(engine *e, const engine_request *q, engine_submitted *out,
                           cuzk_error *err) CUZK_MUST_CHECK;
 
@@ -100,10 +100,22 @@ int engine_unwatch(engine *e, engine_watch *watch);
 /* Cancels a queued or running job; *was_running says which. */
 cuzk_status engine_cancel(engine *e, const char *job_id, int *was_running, cuzk_error *err) CUZK_MUST_CHECK;
 
+/* Loads a circuit and its SRS ahead of the first job. Returns at once; done is called exactly once, from this
+ * call where nothing is to be loaded, else from a thread of the engine. On failure of the call itself it is
+ * not called. */
+typedef void engine_preload_fn(void *ctx, int already_loaded, uint64_t load_ms, const cuzk_error *failure);
+cuzk_status engine_preload_async(engine *e, const char *circuit, engine_preload_fn *done, void *ctx,
+                                 cuzk_error *err) CUZK_MUST_CHECK;
+/* The same, waiting for the end: minutes where a large circuit is compiled for the first time. */
 cuzk_status engine_preload(engine *e, const char *circuit, int *already_loaded, uint64_t *load_ms,
                            cuzk_error *err) CUZK_MUST_CHECK;
 cuzk_status engine_evict(engine *e, const char *circuit, int *was_loaded, uint64_t *freed_bytes,
                          cuzk_error *err) CUZK_MUST_CHECK;
+
+/* Takes a device back that was set aside after repeated failures. CUZK_NOT_FOUND: there is no such device;
+ * *was_set_aside says whether there was anything to do. */
+cuzk_status engine_clear_quarantine(engine *e, uint32_t ordinal, int *was_set_aside,
+                                    cuzk_error *err) CUZK_MUST_CHECK;
 
 /* A snapshot for GetStatus, HTTP and cuzk top; engine_status_clear frees it. */
 typedef struct engine_device_status {

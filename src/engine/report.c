@@ -1,8 +1,6 @@
-/* What the engine says of itself: status, timelines, metrics. */
-#include "base/log.h"
+/* What the engine says of itself: status and timelines. */
 #include "base/mem.h"
 #include "engine/internal.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +19,7 @@ static void fill_devices(engine *e, engine_status *s)
         memcpy(o->current_job, d->current_job, sizeof(o->current_job));
         snprintf(o->current_kind, sizeof(o->current_kind), "%s",
                  d->current_job[0] ? engine_kind_name(d->current_kind) : "");
-        o->quarantined = d->quarantined;
+        o->quarantined = d->quarantine_ns != 0;
         o->proofs = d->proofs;
         o->failures = d->failures;
     }
@@ -39,7 +37,7 @@ static int on_device(const engine *e, const circuit_key *k)
 static void fill_srs(engine *e, engine_status *s)
 {
     for (circuit_key *k = e->keys; k; k = k->next) {
-        if (k->loading || k->failed)
+        if (k->state != KEY_READY)
             continue;
         engine_srs_status *o = &s->srs[s->srs_count++];
         snprintf(o->circuit, sizeof(o->circuit), "%s", k->info->wire_name);
@@ -139,7 +137,7 @@ cuzk_status engine_timeline(engine *e, const char *job_id, json_out *out, cuzk_e
     for (size_t i = 0; i < j->event_count; i++) {
         const stage_event *v = &j->event[i];
         json_begin_object(out, NULL);
-        json_string(out, "stage", v->stage);
+        json_string(out, "stage", stage_text(v->stage));
         if (v->partition >= 0)
             json_i64(out, "partition", v->partition);
         if (v->device >= 0)
@@ -151,98 +149,5 @@ cuzk_status engine_timeline(engine *e, const char *job_id, json_out *out, cuzk_e
     json_end_array(out);
     json_end_object(out);
     pthread_mutex_unlock(&e->lock);
-    return CUZK_OK;
-}
-
-/* ---- metrics ---- */
-
-typedef struct text_out {
-    char *text;
-    size_t used, size;
-} text_out;
-
-static void put(text_out *t, const char *format, ...) CUZK_PRINTF(2, 3);
-static void put(text_out *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(t->text + t->used, t->size - t->used, format, args);
-    va_end(args);
-    if (n > 0)
-        t->used += (size_t)n < t->size - t->used ? (size_t)n : t->size - t->used - 1;
-}
-
-static void head(text_out *t, const char *name, const char *type, const char *help)
-{
-    put(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void by_kind(text_out *t, const char *name, const char *type, const char *help, const uint64_t *values)
-{
-    head(t, name, type, help);
-    for (int k = 1; k < ENGINE_KINDS; k++)
-        put(t, "%s{kind=\"%s\"} %llu\n", name, engine_kind_name((engine_kind)k),
-            (unsigned long long)values[k]);
-}
-
-static void single(text_out *t, const char *name, const char *type, const char *help, uint64_t value)
-{
-    head(t, name, type, help);
-    put(t, "%s %llu\n", name, (unsigned long long)value);
-}
-
-static void put_devices(text_out *t, const engine_status *s)
-{
-    head(t, "cuzk_device_proofs_total", "counter", "Partitions proved on a device");
-    for (size_t i = 0; i < s->device_count; i++)
-        put(t, "cuzk_device_proofs_total{backend=\"%s\",device=\"%u\"} %llu\n", s->devices[i].backend,
-            s->devices[i].ordinal, (unsigned long long)s->devices[i].proofs);
-    head(t, "cuzk_device_failures_total", "counter", "Failures of a device");
-    for (size_t i = 0; i < s->device_count; i++)
-        put(t, "cuzk_device_failures_total{backend=\"%s\",device=\"%u\"} %llu\n", s->devices[i].backend,
-            s->devices[i].ordinal, (unsigned long long)s->devices[i].failures);
-    head(t, "cuzk_device_quarantined", "gauge", "1 while a device is set aside after repeated failures");
-    for (size_t i = 0; i < s->device_count; i++)
-        put(t, "cuzk_device_quarantined{backend=\"%s\",device=\"%u\"} %d\n", s->devices[i].backend,
-            s->devices[i].ordinal, s->devices[i].quarantined);
-}
-
-cuzk_status engine_metrics(engine *e, char **text, cuzk_error *err)
-{
-    engine_status s;
-    *text = NULL;
-    cuzk_status st = engine_get_status(e, &s, err);
-    if (st)
-        return st;
-    text_out t = {mem_alloc(65536), 0, 65536};
-    if (!t.text) {
-        engine_status_clear(&s);
-        return mem_error(err, 65536, "metrics");
-    }
-    uint64_t pending[ENGINE_KINDS], running[ENGINE_KINDS];
-    for (int k = 0; k < ENGINE_KINDS; k++) {
-        pending[k] = s.pending[k];
-        running[k] = s.in_progress[k];
-    }
-    pthread_mutex_lock(&e->lock);
-    by_kind(&t, "cuzk_jobs_submitted_total", "counter", "Jobs accepted", e->submitted);
-    by_kind(&t, "cuzk_jobs_completed_total", "counter", "Jobs whose proof was returned", e->completed);
-    by_kind(&t, "cuzk_jobs_failed_total", "counter", "Jobs that failed or ran out of time", e->failed);
-    by_kind(&t, "cuzk_jobs_cancelled_total", "counter", "Jobs that were cancelled", e->cancelled);
-    by_kind(&t, "cuzk_jobs_pending", "gauge", "Jobs waiting", pending);
-    by_kind(&t, "cuzk_jobs_in_progress", "gauge", "Jobs running", running);
-    single(&t, "cuzk_partitions_proved_total", "counter", "Partitions proved and verified",
-           e->partitions_proved);
-    single(&t, "cuzk_retries_total", "counter", "Partitions tried a second time", e->retries);
-    single(&t, "cuzk_invalid_proofs_total", "counter", "Proofs that did not verify and were not returned",
-           e->invalid_proofs);
-    pthread_mutex_unlock(&e->lock);
-    put_devices(&t, &s);
-    single(&t, "cuzk_memory_budget_bytes", "gauge", "Memory that the engine may use", s.memory_budget);
-    single(&t, "cuzk_memory_used_bytes", "gauge", "Memory reserved out of the budget", s.memory_used);
-    single(&t, "process_resident_memory_bytes", "gauge", "Resident memory", mem_rss_bytes());
-    single(&t, "cuzk_uptime_seconds", "gauge", "Seconds since the start", s.uptime_seconds);
-    engine_status_clear(&s);
-    *text = t.text;
     return CUZK_OK;
 }

@@ -16,9 +16,9 @@ cuzk_status engine_stages(engine *e, const char *job_id, engine_stage **out, siz
         s = mem_error(err, j->event_count * sizeof(*list), "a timeline");
     for (size_t i = 0; !s && i < j->event_count; i++) {
         const stage_event *v = &j->event[i];
-        list[i] =
-            (engine_stage){v->stage, v->partition, v->device, (double)(v->start_ns - j->submitted_ns) / 1e6,
-                           (double)(v->end_ns - j->submitted_ns) / 1e6};
+        list[i] = (engine_stage){stage_text(v->stage), v->partition, v->device,
+                                 (double)(v->start_ns - j->submitted_ns) / 1e6,
+                                 (double)(v->end_ns - j->submitted_ns) / 1e6};
     }
     if (!s) {
         *out = list;

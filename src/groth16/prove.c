@@ -16,7 +16,9 @@ struct groth16_prover {
 struct groth16_job {
     groth16_prover *g;
     const witness *w;
-    cuzk_device_job *device_job;
+    cuzk_device_job *device_job; /* NULL: of a batch, sums and times are there */
+    cuzk_sums sums;
+    cuzk_device_times times;
     uint64_t started;
 };
 
@@ -124,8 +126,7 @@ cuzk_status groth16_prove_start(groth16_prover *g, groth16_job **out, const witn
     if (!job)
         return mem_error(err, sizeof(*job), "a proof");
     *job = (groth16_job){.g = g, .w = w, .started = clock_ns()};
-    cuzk_witness_view view = {
-        w->inputs, w->aux, w->fields, (const cuzk_fr *)w->input, w->bits, (const cuzk_fr *)w->field};
+    cuzk_witness_view view = witness_view(w);
     s = g->backend->prove_start(g->key, &job->device_job, &view, cancel ? cancel_token_poll : NULL,
                                 (void *)(uintptr_t)cancel, err);
     if (s != CUZK_OK) {
@@ -134,6 +135,53 @@ cuzk_status groth16_prove_start(groth16_prover *g, groth16_job **out, const witn
     }
     *out = job;
     return CUZK_OK;
+}
+
+typedef struct batch_memory {
+    cuzk_witness_view *view;
+    cuzk_sums *sums;
+    cuzk_device_times *times;
+} batch_memory;
+
+static cuzk_status batch_alloc(batch_memory *m, groth16_job **jobs, uint32_t count, cuzk_error *err)
+{
+    m->view = mem_calloc(count, sizeof(*m->view));
+    m->sums = mem_calloc(count, sizeof(*m->sums));
+    m->times = mem_calloc(count, sizeof(*m->times));
+    int ok = m->view && m->sums && m->times;
+    for (uint32_t i = 0; i < count; i++) {
+        jobs[i] = mem_calloc(1, sizeof(**jobs));
+        ok = ok && jobs[i];
+    }
+    return ok ? CUZK_OK : mem_error(err, count * sizeof(**jobs), "a batch of proofs");
+}
+
+cuzk_status groth16_prove_batch_start(groth16_prover *g, groth16_job **jobs, const witness *const *w,
+                                      uint32_t count, const cancel_token *cancel, cuzk_error *err)
+{
+    batch_memory m;
+    uint64_t started = clock_ns();
+    cuzk_status s = batch_alloc(&m, jobs, count, err);
+    for (uint32_t i = 0; i < count && s == CUZK_OK; i++) {
+        s = check_witness(g, w[i], err);
+        m.view[i] = witness_view(w[i]);
+    }
+    if (s == CUZK_OK)
+        s = g->backend->prove_batch(g->key, m.view, count, m.sums, m.times,
+                                    cancel ? cancel_token_poll : NULL, (void *)(uintptr_t)cancel, err);
+    for (uint32_t i = 0; i < count; i++) {
+        if (s == CUZK_OK) {
+            *jobs[i] = (groth16_job){
+                .g = g, .w = w[i], .sums = m.sums[i], .times = m.times[i], .started = started};
+        } else {
+            mem_free(jobs[i]);
+            jobs[i] = NULL;
+        }
+    }
+    mem_free(m.view);
+    mem_free(m.sums);
+    mem_free(m.times);
+    return s;
 }
 
 /* Why a proof that was made does not verify: the witness, the file, or the device. */
@@ -156,46 +204,61 @@ static double since_ms(uint64_t t)
     return (double)(clock_ns() - t) / 1e6;
 }
 
+/* Blinds, assembles, verifies. out is wiped on failure. */
+static cuzk_status finish(const groth16_prover *g, const witness *w, const cuzk_sums *sums, const fr *r,
+                          const fr *s, uint8_t out[GROTH16_PROOF_BYTES], groth16_times *times,
+                          cuzk_error *err)
+{
+    uint64_t lap = clock_ns();
+    fr kr, ks;
+    proof_points points;
+    memset(out, 0, GROTH16_PROOF_BYTES);
+    if ((r ? (kr = *r, 0) : fr_random(&kr)) || (s ? (ks = *s, 0) : fr_random(&ks)))
+        return cuzk_error_set(err, CUZK_IO_ERROR, "the kernel gave no randomness");
+    proof_assemble(&points, &g->p->vk, sums, &kr, &ks);
+    mem_wipe(&kr, sizeof(kr));
+    mem_wipe(&ks, sizeof(ks));
+    proof_encode(out, &points);
+    times->finish = since_ms(lap);
+    lap = clock_ns();
+    cuzk_status st = groth16_verify(&g->p->vk, out, w->input + 1, w->inputs - 1, err);
+    if (st == CUZK_INVALID_PROOF)
+        st = explain_invalid(g, w, err);
+    if (st != CUZK_OK)
+        memset(out, 0, GROTH16_PROOF_BYTES);
+    times->verify = since_ms(lap);
+    return st;
+}
+
+static groth16_times from_device(const cuzk_device_times *t)
+{
+    return (groth16_times){.multiply = t->spmv,
+                           .quotient = t->quotient,
+                           .msm_h = t->msm_h,
+                           .msm_l = t->msm_l,
+                           .msm_a = t->msm_a,
+                           .msm_b_g1 = t->msm_b_g1,
+                           .msm_b_g2 = t->msm_b_g2};
+}
+
 cuzk_status groth16_prove_finish(groth16_job *job, const fr *r, const fr *s, uint8_t out[GROTH16_PROOF_BYTES],
                                  groth16_times *times, cuzk_error *err)
 {
     const groth16_prover *g = job->g;
     const witness *w = job->w;
     uint64_t started = job->started;
-    cuzk_sums sums;
-    cuzk_device_times dt = {0};
+    cuzk_sums sums = job->sums;
+    cuzk_device_times dt = job->times;
     memset(out, 0, GROTH16_PROOF_BYTES);
-    cuzk_status st = g->backend->prove_finish(job->device_job, &sums, &dt, err);
+    cuzk_status st = job->device_job ? g->backend->prove_finish(job->device_job, &sums, &dt, err) : CUZK_OK;
     mem_free(job);
     if (st != CUZK_OK)
         return st;
-    uint64_t lap = clock_ns();
-    fr kr, ks;
-    proof_points points;
-    if ((r ? (kr = *r, 0) : fr_random(&kr)) || (s ? (ks = *s, 0) : fr_random(&ks)))
-        return cuzk_error_set(err, CUZK_IO_ERROR, "the kernel gave no randomness");
-    proof_assemble(&points, &g->p->vk, &sums, &kr, &ks);
-    mem_wipe(&kr, sizeof(kr));
-    mem_wipe(&ks, sizeof(ks));
-    proof_encode(out, &points);
-    double finish = since_ms(lap);
-    lap = clock_ns();
-    st = groth16_verify(&g->p->vk, out, w->input + 1, w->inputs - 1, err);
-    if (st == CUZK_INVALID_PROOF)
-        st = explain_invalid(g, w, err);
-    if (st != CUZK_OK)
-        memset(out, 0, GROTH16_PROOF_BYTES);
+    groth16_times t = from_device(&dt);
+    st = finish(g, w, &sums, r, s, out, &t, err);
+    t.total = since_ms(started);
     if (times)
-        *times = (groth16_times){.multiply = dt.spmv,
-                                 .quotient = dt.quotient,
-                                 .msm_h = dt.msm_h,
-                                 .msm_l = dt.msm_l,
-                                 .msm_a = dt.msm_a,
-                                 .msm_b_g1 = dt.msm_b_g1,
-                                 .msm_b_g2 = dt.msm_b_g2,
-                                 .finish = finish,
-                                 .verify = since_ms(lap),
-                                 .total = since_ms(started)};
+        *times = t;
     return st;
 }
 
@@ -207,4 +270,48 @@ cuzk_status groth16_prove(groth16_prover *g, const witness *w, const fr *r, cons
     memset(out, 0, GROTH16_PROOF_BYTES);
     cuzk_status st = groth16_prove_start(g, &job, w, cancel, err);
     return st == CUZK_OK ? groth16_prove_finish(job, r, s, out, times, err) : st;
+}
+
+cuzk_status groth16_prove_batch(groth16_prover *g, const witness *const *w, uint32_t count, const fr *r,
+                                const fr *s, uint8_t *out, groth16_times *times, uint32_t *bad,
+                                const cancel_token *cancel, cuzk_error *err)
+{
+    uint64_t started = clock_ns();
+    cuzk_witness_view *views = mem_calloc(count ? count : 1, sizeof(*views));
+    cuzk_sums *sums = mem_calloc(count ? count : 1, sizeof(*sums));
+    cuzk_device_times *dt = mem_calloc(count ? count : 1, sizeof(*dt));
+    cuzk_status st =
+        views && sums && dt ? CUZK_OK : mem_error(err, count * sizeof(*sums), "a batch of proofs");
+    uint32_t at = count;
+    memset(out, 0, (size_t)count * GROTH16_PROOF_BYTES);
+    for (uint32_t i = 0; i < count && st == CUZK_OK; i++) {
+        views[i] = witness_view(w[i]);
+        st = check_witness(g, w[i], err);
+        if (st != CUZK_OK)
+            at = i;
+    }
+    if (st == CUZK_OK)
+        st = g->backend->prove_batch(g->key, views, count, sums, dt, cancel ? cancel_token_poll : NULL,
+                                     (void *)(uintptr_t)cancel, err);
+    for (uint32_t i = 0; i < count && st == CUZK_OK; i++) {
+        groth16_times t = from_device(&dt[i]);
+        st = finish(g, w[i], &sums[i], r ? &r[i] : NULL, s ? &s[i] : NULL,
+                    out + (size_t)i * GROTH16_PROOF_BYTES, &t, err);
+        t.total = since_ms(started) / count;
+        if (times)
+            times[i] = t;
+        if (st != CUZK_OK)
+            at = i;
+    }
+    if (st != CUZK_OK) {
+        memset(out, 0, (size_t)count * GROTH16_PROOF_BYTES);
+        if (at < count)
+            cuzk_error_prefix(err, "proof %u of the batch", at);
+    }
+    if (bad)
+        *bad = at;
+    mem_free(views);
+    mem_free(sums);
+    mem_free(dt);
+    return st;
 }

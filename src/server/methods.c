@@ -314,6 +314,21 @@ static void handle_metrics(rpc_call *c, const uint8_t *data, size_t size)
     mem_free(text);
 }
 
+static void on_preloaded(void *ctx, int already_loaded, uint64_t load_ms, const cuzk_error *failure)
+{
+    rpc_call *c = ctx;
+    if (failure) {
+        rpc_fail_error(c, failure);
+    } else {
+        Cuzk__V1__PreloadSrsResponse r = CUZK__V1__PRELOAD_SRS_RESPONSE__INIT;
+        r.already_loaded = already_loaded;
+        r.load_time_ms = load_ms;
+        send_message(c, &r.base);
+    }
+    rpc_unref(c);
+}
+
+/* Compiling a large circuit takes minutes: the answer comes from a thread of the engine. */
 static void handle_preload(rpc_call *c, const uint8_t *data, size_t size)
 {
     Cuzk__V1__PreloadSrsRequest *m = cuzk__v1__preload_srs_request__unpack(NULL, size, data);
@@ -321,14 +336,11 @@ static void handle_preload(rpc_call *c, const uint8_t *data, size_t size)
         malformed(c);
         return;
     }
-    Cuzk__V1__PreloadSrsResponse r = CUZK__V1__PRELOAD_SRS_RESPONSE__INIT;
-    int already = 0;
     cuzk_error e = {0};
-    if (engine_preload(c->server->engine, m->circuit_id, &already, &r.load_time_ms, &e)) {
+    rpc_ref(c);
+    if (engine_preload_async(c->server->engine, m->circuit_id, on_preloaded, c, &e)) {
         rpc_fail_error(c, &e);
-    } else {
-        r.already_loaded = already;
-        send_message(c, &r.base);
+        rpc_unref(c);
     }
     cuzk__v1__preload_srs_request__free_unpacked(m, NULL);
 }
