@@ -1,9 +1,12 @@
 /* Fr, eight elements at once, in five limbs of 52 bits: element i in lane i, l[j] holds limb j of all eight. Only for
- * files named *_ifma.c. Values are below 2^260 > 35 r; each function says how far.
+ * files named *_ifma.c.
  *
- * The numbers are blst's own, x 2^256 mod r, taken as integers: multiplying by a constant w leaves that form alone.
- * A constant is kept as w and q = floor(w 2^260 / r); then x w - floor(x q / 2^260) r lies in [0, 3 r) and only its low
- * half need be computed. */
+ * The numbers are blst's own, x 2^256 mod r, taken as integers below 2^260 > 35 r: multiplying by a constant w leaves
+ * that form alone. A constant is kept as w and q = floor(w 2^260 / r); then x w - floor(x q / 2^260) r lies in [0, 3 r)
+ * and only its low half need be computed.
+ *
+ * Limbs are strict (0 <= limb < 2^52), loose (good as a factor: see fp52.h) or open: signed, below 2^60, whose sum is
+ * the value modulo 2^260. Results are open unless said otherwise. */
 #ifndef FIELD_FR52_H
 #define FIELD_FR52_H
 #include "field/fp52.h"
@@ -25,7 +28,7 @@ FP52_INLINE void fr52_set1(fr52 *r, const uint64_t limb[5])
     FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = v8_set1(limb[i]);
 }
 
-/* Signed limbs of a value in [0, 2^260) to strict ones. */
+/* Open to strict, open to loose. */
 FP52_INLINE void fr52_carry(fr52 *r)
 {
     FP52_UNROLL for (int i = 0; i < 4; i++)
@@ -34,9 +37,14 @@ FP52_INLINE void fr52_carry(fr52 *r)
         r->l[i] = v8_mask52(r->l[i]);
         r->l[i + 1] = V8_ADD(r->l[i + 1], c);
     }
+    r->l[4] = v8_mask52(r->l[4]);
+}
+FP52_INLINE void fr52_carry_loose(fr52 *r)
+{
+    FP52_UNROLL for (int i = 0; i < 4; i++) r->l[i + 1] = V8_ADD(r->l[i + 1], V8_SRA(r->l[i], 52));
 }
 
-/* x, strict, times a constant whose limbs W(j) and Q(j) give; strict, below 3 r. */
+/* x, a factor, times a constant whose limbs W(j) and Q(j) give; below 3 r. */
 #define FR52_MUL_CONST(r, x, W, Q)                                                                           \
     do {                                                                                                     \
         const uint64_t *neg_ = fp52_table(FR52_NEG_R);                                                       \
@@ -68,12 +76,7 @@ FP52_INLINE void fr52_carry(fr52 *r)
                 }                                                                                            \
             }                                                                                                \
         }                                                                                                    \
-        FP52_UNROLL for (int i_ = 0; i_ < 4; i_++)                                                           \
-        {                                                                                                    \
-            s_[i_ + 1] = V8_ADD(s_[i_ + 1], V8_SRL(s_[i_], 52));                                             \
-            (r)->l[i_] = v8_mask52(s_[i_]);                                                                  \
-        }                                                                                                    \
-        (r)->l[4] = v8_mask52(s_[4]);                                                                        \
+        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++) (r)->l[i_] = s_[i_];                                      \
     } while (0)
 
 FP52_INLINE void fr52_mul_const(fr52 *r, const fr52 *x, const fr52_const *c)
@@ -93,7 +96,7 @@ FP52_INLINE void fr52_mul_consts(fr52 *r, const fr52 *x, const fr52_consts *c)
 #undef FR52_Q
 }
 
-/* r = a b / 2^260, strict, below a b / 2^260 + r. Factors strict. */
+/* r = a b / 2^260, below a b / 2^260 + r, of two factors. */
 FP52_INLINE void fr52_mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
 {
     const uint64_t *rl = fp52_table(FR52_R);
@@ -110,25 +113,30 @@ FP52_INLINE void fr52_mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
         t[i + 1] = V8_ADD(t[i + 1], V8_SRL(t[i], 52));
     }
     FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = t[5 + i];
-    fr52_carry(r);
 }
 
-/* Any limbs >= 0 of a value below 16 r to strict ones of a value below 2 r. */
+/* A value below 16 r to one below 2 r; limbs in (-2^52, 2^52). */
 FP52_INLINE void fr52_reduce(fr52 *r)
 {
-    v8 q = V8_HI(_mm512_setzero_si512(), V8_ADD(r->l[4], V8_SRL(r->l[3], 52)), v8_set1(FR52_TOP));
+    fr52_carry(r);
+    v8 q = V8_HI(_mm512_setzero_si512(), r->l[4], v8_set1(FR52_TOP));
     FP52_UNROLL for (int i = 0; i < 5; i++)
         r->l[i] = V8_SUB(r->l[i], _mm512_permutex2var_epi64(_mm512_load_si512(FR52_MULTIPLES + 16 * i), q,
                                                             _mm512_load_si512(FR52_MULTIPLES + 16 * i + 8)));
-    fr52_carry(r);
 }
-/* As above, to values below r. */
+/* A value below 16 r to one below r, strict. */
 FP52_INLINE void fr52_canonical(fr52 *r)
 {
     fr52 d;
     fr52_reduce(r);
     FP52_UNROLL for (int i = 0; i < 5; i++) d.l[i] = V8_SUB(r->l[i], v8_set1(FR52_R[i]));
-    fr52_carry(&d);
+    fr52_carry(r);
+    FP52_UNROLL for (int i = 0; i < 4; i++)
+    {
+        v8 c = V8_SRA(d.l[i], 52);
+        d.l[i] = v8_mask52(d.l[i]);
+        d.l[i + 1] = V8_ADD(d.l[i + 1], c);
+    }
     __mmask8 below = _mm512_movepi64_mask(d.l[4]);
     FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = _mm512_mask_mov_epi64(d.l[i], below, r->l[i]);
 }
@@ -177,7 +185,7 @@ FP52_INLINE void fr52_store(fr *a, const fr52 *x)
     _mm512_storeu_si512(a + 6, _mm512_permutex2var_epi64(s, second, t));
 }
 
-/* The constants of eight canonical plain numbers: q = floor(w 2^260 / r) is, exactly, -(w 2^260 mod r) / r. */
+/* The constants of eight canonical plain numbers, strict: q = floor(w 2^260 / r) is, exactly, -(w 2^260 mod r) / r. */
 static inline void fr52_prepare(fr52_consts *c, const fr52 *w)
 {
     fr52 rest, square;

@@ -1,6 +1,6 @@
-/* Transforms of one column of vectors, in place: natural order to bit-reversed (DIF) and back (DIT), radix 4, depth
- * first, eight independent transforms in the lanes. Values are strict limbs, below 3 r between the levels of DIF and
- * below 12 r between those of DIT. */
+/* Transforms of one column of vectors, in place: natural order to bit-reversed (DIF) and back (DIT), radix 4,
+ * depth first, eight independent transforms in the lanes. Values are open (field/fr52.h), below 3 r between
+ * the levels of DIF and below 12 r between those of DIT. */
 #ifndef POLY_FFT_IFMA_H
 #define POLY_FFT_IFMA_H
 #include "field/fr52.h"
@@ -17,6 +17,14 @@ FP52_INLINE const fr52_const *fft_root(const fft_roots *t, size_t e)
     return &t->table[t->sign ? (t->n - e) & (t->n - 1) : e];
 }
 
+/* r = x c of an open x. */
+FP52_INLINE void fr52_mul_open(fr52 *r, const fr52 *x, const fr52_const *c)
+{
+    fr52 t = *x;
+    fr52_carry_loose(&t);
+    fr52_mul_const(r, &t, c);
+}
+
 /* The four products of a butterfly use roots w1, w2 = w1^2, w3 = w1^3 and i, of order 4. */
 FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *w1, const fr52_const *w2,
                       const fr52_const *w3, const fr52_const *im, int trivial)
@@ -30,31 +38,27 @@ FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *
         a.l[i] = V8_ADD(V8_SUB(p0->l[i], p2->l[i]), v8_set1(r3[i]));
         b.l[i] = V8_ADD(V8_SUB(p1->l[i], p3->l[i]), v8_set1(r3[i]));
     }
-    fr52_carry(&b);
-    fr52_mul_const(&d, &b, im);
+    fr52_mul_open(&d, &b, im);
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(s0.l[i], s1.l[i]);
     fr52_reduce(&y);
     *p0 = y;
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(V8_SUB(s0.l[i], s1.l[i]), v8_set1(r6[i]));
-    fr52_carry(&y);
     if (trivial)
         fr52_reduce(&y);
     else
-        fr52_mul_const(&y, &y, w2);
+        fr52_mul_open(&y, &y, w2);
     *p1 = y;
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(a.l[i], d.l[i]);
-    fr52_carry(&y);
     if (trivial)
         fr52_reduce(&y);
     else
-        fr52_mul_const(&y, &y, w1);
+        fr52_mul_open(&y, &y, w1);
     *p2 = y;
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(V8_SUB(a.l[i], d.l[i]), v8_set1(r3[i]));
-    fr52_carry(&y);
     if (trivial)
         fr52_reduce(&y);
     else
-        fr52_mul_const(&y, &y, w3);
+        fr52_mul_open(&y, &y, w3);
     *p3 = y;
 }
 
@@ -70,13 +74,12 @@ FP52_INLINE void dit4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *
         fr52_reduce(&c);
         fr52_reduce(&d);
     } else {
-        fr52_mul_const(&b, &b, w2);
-        fr52_mul_const(&c, &c, w1);
-        fr52_mul_const(&d, &d, w3);
+        fr52_mul_open(&b, &b, w2);
+        fr52_mul_open(&c, &c, w1);
+        fr52_mul_open(&d, &d, w3);
     }
     FP52_UNROLL for (int i = 0; i < 5; i++) e.l[i] = V8_ADD(V8_SUB(c.l[i], d.l[i]), v8_set1(r3[i]));
-    fr52_carry(&e);
-    fr52_mul_const(&e, &e, im);
+    fr52_mul_open(&e, &e, im);
     FP52_UNROLL for (int i = 0; i < 5; i++)
     {
         s.l[i] = V8_ADD(a.l[i], b.l[i]);
@@ -87,10 +90,6 @@ FP52_INLINE void dit4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *
         b.l[i] = V8_ADD(t.l[i], e.l[i]);
         d.l[i] = V8_ADD(V8_SUB(t.l[i], e.l[i]), v8_set1(r3[i]));
     }
-    fr52_carry(&a);
-    fr52_carry(&b);
-    fr52_carry(&c);
-    fr52_carry(&d);
     *p0 = a;
     *p1 = b;
     *p2 = c;
@@ -107,7 +106,6 @@ FP52_INLINE void pair2(fr52 *p0, fr52 *p1)
         y.l[i] = V8_ADD(p0->l[i], p1->l[i]);
         z.l[i] = V8_ADD(V8_SUB(p0->l[i], p1->l[i]), v8_set1(r12[i]));
     }
-    fr52_carry(&z);
     fr52_reduce(&y);
     fr52_reduce(&z);
     *p0 = y;
@@ -142,7 +140,8 @@ static inline void dif_level(fr52 *x, size_t total, size_t m, const fft_roots *t
     for (size_t b = 0; b < total; b += m)
         dif4_trivial(x + b, q, im);
     for (size_t j = 1; j < q; j++) {
-        const fr52_const *w1 = fft_root(t, step * j), *w2 = fft_root(t, 2 * step * j), *w3 = fft_root(t, 3 * step * j);
+        const fr52_const *w1 = fft_root(t, step * j), *w2 = fft_root(t, 2 * step * j),
+                         *w3 = fft_root(t, 3 * step * j);
         for (size_t b = 0; b < total; b += m)
             dif4_full(x + b + j, q, w1, w2, w3, im);
     }
@@ -155,7 +154,8 @@ static inline void dit_level(fr52 *x, size_t total, size_t m, const fft_roots *t
     for (size_t b = 0; b < total; b += m)
         dit4_trivial(x + b, q, im);
     for (size_t j = 1; j < q; j++) {
-        const fr52_const *w1 = fft_root(t, step * j), *w2 = fft_root(t, 2 * step * j), *w3 = fft_root(t, 3 * step * j);
+        const fr52_const *w1 = fft_root(t, step * j), *w2 = fft_root(t, 2 * step * j),
+                         *w3 = fft_root(t, 3 * step * j);
         for (size_t b = 0; b < total; b += m)
             dit4_full(x + b + j, q, w1, w2, w3, im);
     }

@@ -1,15 +1,17 @@
 /* Transforms with AVX-512 IFMA, in place, in two passes over memory.
  *
- * The vector is a matrix of R rows and C columns, row by row. The index r C + c of the input and k + R m of the output,
- * w the root:  X[k + R m] = sum_c w_C^(c m) w^(c k) sum_r x[r C + c] w_R^(r k). The first pass transforms columns, eight
- * at a time, and multiplies by w^(c k) (the twist); the second transforms rows, eight at a time. Results stand in
- * bit-reversed order: row p holds k = rev p, column q holds m = rev q. The way back does the same in reverse.
+ * The vector is a matrix of R rows and C columns, row by row. The index r C + c of the input and k + R m of
+ * the output, w the root:  X[k + R m] = sum_c w_C^(c m) w^(c k) sum_r x[r C + c] w_R^(r k). The first pass
+ * transforms columns, eight at a time, and multiplies by w^(c k) (the twist); the second transforms rows,
+ * eight at a time. Results stand in bit-reversed order: row p holds k = rev p, column q holds m = rev q. The
+ * way back does the same in reverse.
  *
- * Between the passes a tile of eight rows and eight columns lies transposed: piece j, at row p + j, holds column g + j,
- * as four vectors of words with the rows in the lanes. Numbers there are below 2^256, not below r.
+ * Between the passes a tile of eight rows and eight columns lies transposed: piece j, at row p + j, holds
+ * column g + j, as four vectors of words with the rows in the lanes. Numbers there are below 2^256, not below
+ * r.
  *
- * Multiplications by powers of the coset generator ride along: what depends on the row or column alone is put into
- * the start or the step of the twist's powers, the rest is one product by a constant. */
+ * Multiplications by powers of the coset generator ride along: what depends on the row or column alone is put
+ * into the start or the step of the twist's powers, the rest is one product by a constant. */
 #include "base/mem.h"
 #include "poly/fft_ifma.h"
 #include "poly/poly_private.h"
@@ -123,7 +125,8 @@ void ntt_tables_destroy(struct ntt_tables *t)
 size_t ntt_tables_memory(unsigned log_n)
 {
     size_t rows = (size_t)1 << (log_n + 1) / 2, columns = ((size_t)1 << log_n) / rows;
-    return sizeof(struct ntt_tables) + 64 + (2 * rows + 2 * columns) * sizeof(fr52_const) + 4 * rows * sizeof(scalar);
+    return sizeof(struct ntt_tables) + 64 + (2 * rows + 2 * columns) * sizeof(fr52_const) +
+           4 * rows * sizeof(scalar);
 }
 
 typedef struct pass {
@@ -132,12 +135,20 @@ typedef struct pass {
     fr *a;
     fr52 *buffers;
     fft_roots roots;
-    const fr52_const *row_in;    /* constants by row on the way in (first pass), or NULL */
-    const fr52_const *column_io; /* constants by column, out of the second pass or into the way back, or NULL */
-    const scalar *lane;          /* factor of the twist by column (first pass) or by k (way back), or NULL */
-    fr step, start;              /* further factors of the twist: step^k start */
+    const fr52_const *row_in; /* constants by row on the way in (first pass), or NULL */
+    const fr52_const
+        *column_io;     /* constants by column, out of the second pass or into the way back, or NULL */
+    const scalar *lane; /* factor of the twist by column (first pass) or by k (way back), or NULL */
+    fr step, start;     /* further factors of the twist: step^k start */
     int has_step;
 } pass;
+
+/* As fr52_mont_mul, with a result that is a factor again. */
+static inline void mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
+{
+    fr52_mont_mul(r, a, b);
+    fr52_carry_loose(r);
+}
 
 static void mont_plain(fr52 *r, const fr *a) /* a Montgomery: its plain value in radix 2^260, in all lanes */
 {
@@ -148,10 +159,11 @@ static void mont_plain(fr52 *r, const fr *a) /* a Montgomery: its plain value in
     to_limbs(limb, &s);
     fr52_set1(r, limb);
     fr52_set1(&square, FR52_SQUARE);
-    fr52_mont_mul(r, r, &square);
+    mont_mul(r, r, &square);
 }
 
-/* Eight series of powers P[j] = start V^(j spread), of which all advance by the factor next. V in radix 2^260. */
+/* Eight series of powers P[j] = start V^(j spread), of which all advance by the factor next. V in radix
+ * 2^260. */
 typedef struct powers {
     fr52 p[8];
     fr52_consts next;
@@ -164,7 +176,7 @@ static void powers_start(powers *s, const fr52 *first, const fr52 *base, const f
     uint64_t limb[5] = {1, 0, 0, 0, 0};
     s->p[0] = *first;
     for (int j = 1; j < 8; j++)
-        fr52_mont_mul(&s->p[j], &s->p[j - 1], base);
+        mont_mul(&s->p[j], &s->p[j - 1], base);
     fr52_set1(&one, limb);
     fr52_mont_mul(&plain, advance, &one);
     fr52_canonical(&plain);
@@ -179,8 +191,8 @@ static void twist_first(fr52 *r, const pass *s, const fr52 *lane_plain)
     if (lane_plain) {
         fr52 t, square;
         fr52_set1(&square, FR52_SQUARE);
-        fr52_mont_mul(&t, lane_plain, &square);
-        fr52_mont_mul(&start, &start, &t);
+        mont_mul(&t, lane_plain, &square);
+        mont_mul(&start, &start, &t);
     }
     *r = start;
 }
@@ -189,7 +201,7 @@ static void plain_to_mont(fr52 *r, const fr52 *plain)
 {
     fr52 square;
     fr52_set1(&square, FR52_SQUARE);
-    fr52_mont_mul(r, plain, &square);
+    mont_mul(r, plain, &square);
 }
 
 /* The twist's powers for columns g .. g + 7: those of k0 + j R / 8 for j < 8, advancing by k0. */
@@ -201,14 +213,14 @@ static void column_powers(powers *s, const pass *j, size_t g)
     if (j->has_step) {
         fr52 step;
         mont_plain(&step, &j->step);
-        fr52_mont_mul(&w, &w, &step);
+        mont_mul(&w, &w, &step);
     }
     if (j->lane)
         load_plain(&plain, &j->lane[g]);
     twist_first(&first, j, j->lane ? &plain : NULL);
     spread = w;
     for (size_t i = 8; i < j->t->rows; i *= 2)
-        fr52_mont_mul(&spread, &spread, &spread);
+        mont_mul(&spread, &spread, &spread);
     powers_start(s, &first, &spread, &w);
 }
 
@@ -230,12 +242,23 @@ static void row_powers(powers *s, const pass *j, size_t p)
     twist_first(&first, j, j->lane ? &plain : NULL);
     v8th = v;
     for (int i = 0; i < 3; i++)
-        fr52_mont_mul(&v8th, &v8th, &v8th);
+        mont_mul(&v8th, &v8th, &v8th);
     powers_start(s, &first, &v, &v8th);
 }
 
-/* A tile: x[j] holds row j with columns in the lanes, or column j with rows in the lanes; words of numbers below 2^256
- * go to and from its pieces, each transposed. */
+/* y = x power, strict, below 2^256; the power advances. */
+static inline void twist(fr52 *y, const fr52 *x, fr52 *power, const fr52_consts *next)
+{
+    fr52 t = *x;
+    fr52_carry_loose(&t);
+    fr52_mont_mul(y, &t, power);
+    fr52_carry(y);
+    fr52_mul_consts(power, power, next);
+    fr52_carry_loose(power);
+}
+
+/* A tile: x[j] holds row j with columns in the lanes, or column j with rows in the lanes; words of numbers
+ * below 2^256 go to and from its pieces, each transposed. */
 static void tile_store(fr *a, size_t stride, fr52 x[8])
 {
     v8 w[4][8];
@@ -306,8 +329,7 @@ static void forward_columns(void *ctx, size_t task, unsigned worker)
         fr52 y[8];
         for (size_t j = 0; j < 8; j++) {
             size_t at = (j & 1) << 2 | (j & 2) | j >> 2; /* row p + at holds k0 + j R / 8 */
-            fr52_mont_mul(&y[at], &x[p + at], &pw.p[j]);
-            fr52_mul_consts(&pw.p[j], &pw.p[j], &pw.next);
+            twist(&y[at], &x[p + at], &pw.p[j], &pw.next);
         }
         tile_store(s->a + p * columns + g, columns, y);
     }
@@ -325,7 +347,7 @@ static void forward_rows(void *ctx, size_t task, unsigned worker)
     for (size_t q = 0; q < columns; q += 8) {
         for (size_t j = 0; j < 8; j++) {
             if (s->column_io)
-                fr52_mul_const(&x[q + j], &x[q + j], &s->column_io[q + j]);
+                fr52_mul_open(&x[q + j], &x[q + j], &s->column_io[q + j]);
             fr52_canonical(&x[q + j]);
         }
         rows_store(a + q, columns, &x[q]);
@@ -349,8 +371,7 @@ static void back_rows(void *ctx, size_t task, unsigned worker)
     for (size_t c = 0; c < columns; c += 8) {
         fr52 y[8];
         for (size_t j = 0; j < 8; j++) {
-            fr52_mont_mul(&y[j], &x[c + j], &pw.p[j]);
-            fr52_mul_consts(&pw.p[j], &pw.p[j], &pw.next);
+            twist(&y[j], &x[c + j], &pw.p[j], &pw.next);
         }
         tile_store(a + c, columns, y); /* piece j: row p + j, columns in the lanes */
     }
@@ -381,7 +402,8 @@ static cuzk_status run(pass *s, const domain *d, int backwards, pool *p, cuzk_er
     s->column_log = d->log_n - s->row_log;
     s->roots.table = s->t->roots;
     s->roots.n = s->t->rows;
-    size_t bytes = pool_size(p) * s->t->rows * sizeof(fr52), rows = s->t->rows / 8, columns = s->t->columns / 8;
+    size_t bytes = pool_size(p) * s->t->rows * sizeof(fr52), rows = s->t->rows / 8,
+           columns = s->t->columns / 8;
     s->buffers = big_alloc(bytes);
     if (!s->buffers)
         return mem_error(err, bytes, "the buffers of a transform");

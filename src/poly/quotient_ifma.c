@@ -1,5 +1,5 @@
-/* The transforms in natural order and the quotient by six transforms (see quotient.c), with AVX-512 IFMA. All scalings
- * ride along with the transforms. */
+/* The transforms in natural order and the quotient by six transforms (see quotient.c), with AVX-512 IFMA. All
+ * scalings ride along with the transforms. */
 #include "field/fr52.h"
 #include "poly/poly_private.h"
 
@@ -62,11 +62,13 @@ cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuz
     fr factor;
     fr_mul(&factor, &d->n_inv, &d->vanish_inv);
     pool_for_range(p, n / 8, 512, product_range, &(pointwise){a, b, extra});
-    if ((st = ntt_nr_inverse_ifma(d, a, &d->n_inv, 0, p, err)) || (st = ntt_rn_forward_ifma(d, a, 1, p, err)) ||
+    if ((st = ntt_nr_inverse_ifma(d, a, &d->n_inv, 0, p, err)) ||
+        (st = ntt_rn_forward_ifma(d, a, 1, p, err)) ||
         (st = ntt_nr_inverse_ifma(d, b, &d->n_inv, 0, p, err)) || (st = ntt_rn_forward_ifma(d, b, 1, p, err)))
         return st;
     pool_for_range(p, n / 8, 512, product_range, &(pointwise){a, b, a});
-    if ((st = ntt_nr_inverse_ifma(d, a, &factor, 1, p, err)) || (st = ntt_nr_inverse_ifma(d, extra, &factor, 0, p, err)))
+    if ((st = ntt_nr_inverse_ifma(d, a, &factor, 1, p, err)) ||
+        (st = ntt_nr_inverse_ifma(d, extra, &factor, 0, p, err)))
         return st;
     pool_for_range(p, n / 8, 512, difference_range, &(pointwise){a, extra, a});
     bit_reverse(a, d->log_n, p);
