@@ -78,12 +78,12 @@ static cuzk_status transform(const domain *d, fr *a, ntt_direction dir, int back
 
 cuzk_status ntt_nr_portable(const domain *d, fr *a, ntt_direction dir, pool *p, cuzk_error *err)
 {
-    return transform(d, a, dir, 0, p, err);
+    return ntt_passes(d, a, dir, 0, PASS_LOG, p, err);
 }
 
 cuzk_status ntt_rn_portable(const domain *d, fr *a, ntt_direction dir, pool *p, cuzk_error *err)
 {
-    return transform(d, a, dir, 1, p, err);
+    return ntt_passes(d, a, dir, 1, PASS_LOG, p, err);
 }
 
 cuzk_status ntt_portable(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err)

@@ -12,10 +12,10 @@
 struct domain {
     unsigned log_n;
     fr root, coset, coset_inv;
-    fr n_inv;        /* 1 / n */
-    fr vanish_inv;   /* 1 / (coset^n - 1) */
-    fr *twiddle;     /* n / 2 entries (one for n = 1) */
-    size_t twiddles; /* how many */
+    fr n_inv;                /* 1 / n */
+    fr vanish_inv;           /* 1 / (coset^n - 1) */
+    fr *twiddle;             /* n / 2 entries (one for n = 1) */
+    size_t twiddles;         /* how many */
     struct ntt_tables *ifma; /* of the vector form, or NULL */
 };
 
@@ -32,6 +32,9 @@ ntt_levels_fn levels_nr_portable, levels_rn_portable;
 ntt_levels_fn levels_nr_adx, levels_rn_adx;
 #endif
 
+/* Either, by passes of at most pass_log levels: few on small sizes is what tests need. */
+cuzk_status ntt_passes(const domain *d, fr *a, ntt_direction dir, int backwards, unsigned pass_log, pool *p,
+                       cuzk_error *err);
 void bit_reverse(fr *a, unsigned log_n, pool *p);
 /* a[i] *= factor * base^i, or base^rev(i) where reversed. */
 void scale_powers(fr *a, unsigned log_n, const fr *factor, const fr *base, int reversed, pool *p);
@@ -39,8 +42,8 @@ void scale_powers(fr *a, unsigned log_n, const fr *factor, const fr *base, int r
 cuzk_status ntt_portable(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err);
 cuzk_status quotient_portable(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err);
 
-/* The vector form (ntt_ifma.c): for domains that have tables, on a processor that has the instructions. Orders as
- * above. Results are canonical. */
+/* The vector form (ntt_ifma.c): for domains that have tables, on a processor that has the instructions.
+ * Orders as above. Results are canonical. */
 #define NTT_IFMA_MIN_LOG 6
 cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_error *err);
 void ntt_tables_destroy(struct ntt_tables *t);
@@ -49,7 +52,8 @@ size_t ntt_tables_memory(unsigned log_n);
 cuzk_status ntt_nr_forward_ifma(const domain *d, fr *a, int coset, pool *p, cuzk_error *err);
 cuzk_status ntt_rn_forward_ifma(const domain *d, fr *a, int coset, pool *p, cuzk_error *err);
 /* Result i is multiplied by factor and, where coset, by g^-i. */
-cuzk_status ntt_nr_inverse_ifma(const domain *d, fr *a, const fr *factor, int coset, pool *p, cuzk_error *err);
+cuzk_status ntt_nr_inverse_ifma(const domain *d, fr *a, const fr *factor, int coset, pool *p,
+                                cuzk_error *err);
 cuzk_status ntt_ifma(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err);
 cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err);
 

@@ -34,7 +34,7 @@ static void splitting(void **state)
     (void)state;
     math_rng(&rng, 30);
     fr_from_scalar(&z2, &z2_scalar);
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < 2400; i++) {
         fr k, sum = FR_ZERO, t, want;
         scalar s;
         glv_part part[2];
@@ -201,7 +201,7 @@ static void fill_scalars(scalar *k, size_t n, int kind, chacha_rng *rng)
     /* bases[i] = m[i] * generator: the sum is (sum of k m) * generator. */                                  \
     static void G##_large_sums(void **state)                                                                 \
     {                                                                                                        \
-        static const size_t sizes[] = {1000, 4097, 40001};                                                   \
+        static const size_t sizes[] = {1000, 4097, 20001};                                                   \
         size_t max = sizes[sizeof sizes / sizeof *sizes - 1];                                                \
         G##_affine *bases = mem_alloc(max * sizeof *bases), first;                                           \
         fr *m = mem_alloc(max * sizeof *m);                                                                  \
@@ -238,7 +238,7 @@ static void fill_scalars(scalar *k, size_t n, int kind, chacha_rng *rng)
                 assert_int_equal(sum_##G(&got, bases, NULL, k, n, NULL, NULL, NULL), CUZK_OK);               \
                 G##_expect(&got, &want, "one thread", n);                                                    \
                 assert_int_equal(sum_##G(&again, bases, NULL, k, n, pools[2], NULL, NULL), CUZK_OK);         \
-                assert_memory_equal(&got, &again, sizeof got); /* not even the representation differs */     \
+                G##_expect(&again, &want, "three threads", n);                                               \
                 if (kind != RANDOM)                                                                          \
                     continue;                                                                                \
                 sum = FR_ZERO;                                                                               \

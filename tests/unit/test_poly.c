@@ -2,7 +2,7 @@
  * transforms. */
 #include "base/cpu.h"
 #include "base/mem.h"
-#include "poly/poly.h"
+#include "poly/poly_private.h"
 #include "support/math.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,7 +143,48 @@ static void transforms_equal_the_textbook(void **state)
     }
 }
 
-/* A size with three passes: one random output by Horner, and there and back. */
+/* Any number of passes, both ways: the largest transforms take three, these sizes up to twelve. */
+static void passes(void **state)
+{
+    chacha_rng rng;
+    (void)state;
+    math_rng(&rng, 15);
+    for (unsigned log_n = 1; log_n <= 12; log_n++)
+        for (unsigned pass_log = 1; pass_log <= 5; pass_log++) {
+            size_t n = (size_t)1 << log_n;
+            domain *d = make(log_n, 7);
+            fr *a = random_vector(n, &rng), *b = copy(a, n), *ref = copy(a, n), *inv = copy(a, n);
+            pool *p = pools[(log_n + pass_log) % 3];
+            ntt_forward_ref(d, ref);
+            ntt_inverse_ref(d, inv);
+            assert_int_equal(ntt_passes(d, b, NTT_FORWARD, 0, pass_log, p, NULL), CUZK_OK);
+            bit_reverse(b, log_n, p);
+            assert_memory_equal(b, ref, n * sizeof *b);
+            memcpy(b, a, n * sizeof *b);
+            bit_reverse(b, log_n, p);
+            assert_int_equal(ntt_passes(d, b, NTT_FORWARD, 1, pass_log, p, NULL), CUZK_OK);
+            assert_memory_equal(b, ref, n * sizeof *b);
+            for (int backwards = 0; backwards < 2; backwards++) { /* unscaled inverses */
+                fr size;
+                fr_from_u64(&size, n);
+                memcpy(b, a, n * sizeof *b);
+                if (backwards)
+                    bit_reverse(b, log_n, p);
+                assert_int_equal(ntt_passes(d, b, NTT_INVERSE, backwards, pass_log, p, NULL), CUZK_OK);
+                if (!backwards)
+                    bit_reverse(b, log_n, p);
+                for (size_t i = 0; i < n; i++) {
+                    fr t;
+                    fr_mul(&t, &inv[i], &size);
+                    assert_true(fr_eq(&t, &b[i]));
+                }
+            }
+            mem_free(a), mem_free(b), mem_free(ref), mem_free(inv);
+            domain_destroy(d);
+        }
+}
+
+/* A large size: one random output by Horner, and there and back. */
 static void large_transform(void **state)
 {
     enum { LOG = 21 };
@@ -306,6 +347,7 @@ int main(void)
         cmocka_unit_test(domains_are_checked),
         cmocka_unit_test(small_transforms_evaluate),
         cmocka_unit_test(transforms_equal_the_textbook),
+        cmocka_unit_test(passes),
         cmocka_unit_test(large_transform),
         cmocka_unit_test(quotients_equal_seven_transforms),
         cmocka_unit_test(quotient_divides),
