@@ -31,7 +31,12 @@ if(CUZK_ENGINE_SOURCES)
 endif()
 
 file(GLOB CUZK_SERVER_SOURCES CONFIGURE_DEPENDS src/server/*.c)
-add_library(cuzk_server STATIC ${CUZK_SERVER_SOURCES})
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/status_page.c
+  COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_SOURCE_DIR}/web/index.html -DOUT=${CMAKE_BINARY_DIR}/status_page.c
+          -DNAME=STATUS_PAGE -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${CMAKE_SOURCE_DIR}/web/index.html ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
+add_library(cuzk_server STATIC ${CUZK_SERVER_SOURCES} ${CMAKE_BINARY_DIR}/status_page.c)
 target_link_libraries(cuzk_server PUBLIC cuzk_internal cuzk_proto PkgConfig::GRPC PkgConfig::MICROHTTPD)
 if(TARGET cuzk_engine)
   target_link_libraries(cuzk_server PUBLIC cuzk_engine)

@@ -1,6 +1,7 @@
 /* cuzk-daemon: reads the configuration, starts the engine and its doors, waits for signals. */
 #include "base/log.h"
 #include "engine/engine.h"
+#include "server/http.h"
 #include "server/server.h"
 #include <errno.h>
 #include <getopt.h>
@@ -150,6 +151,7 @@ int main(int argc, char **argv)
     apply_logging(&c);
     engine *e = NULL;
     server *s = NULL;
+    http_server *h = NULL;
     rc = 0;
     cuzk_status st = engine_create(&e, &c, &err);
     server_options o = {.listen = c.daemon.listen,
@@ -159,8 +161,11 @@ int main(int argc, char **argv)
                         .token_file = c.auth.token_file};
     if (!st)
         st = server_start(&s, e, &o, &err);
+    if (!st)
+        st = http_start(&h, e, c.daemon.status_listen, &err);
     if (st) {
         log_write(LOG_ERROR, "daemon", "%s", err.message);
+        server_stop(s, 0);
         engine_destroy(e);
         return st == CUZK_INVALID_ARGUMENT || st == CUZK_BAD_INPUT ? 2 : 3;
     }
@@ -176,6 +181,7 @@ int main(int argc, char **argv)
     signal(SIGINT, second_signal);
     sigprocmask(SIG_UNBLOCK, &signals, NULL);
     engine_drain(e, c.daemon.drain_ms);
+    http_stop(h);
     server_stop(s, GRACE_MS);
     engine_destroy(e);
     log_write(LOG_INFO, "daemon", "stopped");

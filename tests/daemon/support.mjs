@@ -50,7 +50,7 @@ export async function startDaemon({ listen = '127.0.0.1:0', toml = {}, params = 
   child.stdout.on('data', (b) => { d.out += b; });
   child.stderr.on('data', (b) => { d.log += b; });
   for (let i = 0; i < 400 && !/listens on/.test(d.log) && !d.exited; i++) await sleep(25);
-  const m = /\(port (\d+)\)/.exec(d.log);
+  const m = /listens on .*\(port (\d+)\)/.exec(d.log);
   d.port = m ? Number(m[1]) : 0;
   d.address = d.port ? `127.0.0.1:${d.port}` : listen;
   d.stop = async (signal = 'SIGTERM') => {
