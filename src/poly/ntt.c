@@ -47,11 +47,11 @@ static ntt_levels_fn *choose_levels(int backwards)
     return backwards ? levels_rn_portable : levels_nr_portable;
 }
 
-static cuzk_status transform(const domain *d, fr *a, ntt_direction dir, int backwards, pool *p,
-                             cuzk_error *err)
+cuzk_status ntt_passes(const domain *d, fr *a, ntt_direction dir, int backwards, unsigned pass_log, pool *p,
+                       cuzk_error *err)
 {
-    unsigned log_n = d->log_n, passes = (log_n + PASS_LOG - 1) / PASS_LOG;
-    size_t bytes = pool_size(p) * ((size_t)COLUMNS << PASS_LOG) * sizeof(fr);
+    unsigned log_n = d->log_n, passes = (log_n + pass_log - 1) / pass_log;
+    size_t bytes = pool_size(p) * ((size_t)COLUMNS << pass_log) * sizeof(fr);
     fr *buffers = NULL;
     if (!log_n)
         return CUZK_OK;
