@@ -191,6 +191,43 @@ static int factor_sparse(poseidon *p)
     return 0;
 }
 
+/* Factors of the block form, from the sparse layers: with w the first column and v the first row of a layer,
+ * x_i reaches the first element of round k through the others by the sum of w_kj v_ij. */
+static void mix_blocks(poseidon *p)
+{
+    const unsigned n = p->width, each = 2 * n - 1;
+    fr *out = p->mix, t;
+    for (unsigned first = 0; first < p->partial; first += POSEIDON_BLOCK) {
+        const unsigned rounds = p->partial - first < POSEIDON_BLOCK ? p->partial - first : POSEIDON_BLOCK;
+        const fr *layer = &p->sparse[first * each];
+        for (unsigned k = 0; k < rounds; k++) {
+            const fr *w = layer + k * each;
+            memcpy(out, w + 1, (n - 1) * sizeof *out);
+            out += n - 1;
+            for (unsigned i = 0; i < k; i++, out++) {
+                const fr *v = layer + i * each + n;
+                *out = FR_ZERO;
+                for (unsigned j = 0; j + 1 < n; j++) {
+                    fr_mul(&t, &w[j + 1], &v[j]);
+                    fr_add(out, out, &t);
+                }
+            }
+            *out++ = w[0];
+        }
+        for (unsigned j = 0; j + 1 < n; j++)
+            for (unsigned i = 0; i < rounds; i++)
+                *out++ = layer[i * each + n + j];
+    }
+}
+
+size_t poseidon_mix_count(const poseidon *p)
+{
+    size_t count = 0;
+    for (unsigned r = 0; r < p->partial; r++)
+        count += p->width + r % POSEIDON_BLOCK + p->width - 1;
+    return count;
+}
+
 /* Keys moved behind the S-boxes of the round before; those of the partial rounds are gathered from the last
  * backwards, leaving one key a round. */
 static int compress_keys(poseidon *p)
@@ -257,7 +294,7 @@ static cuzk_status poseidon_init(poseidon *p, unsigned arity, poseidon_domain do
     round_numbers(n, &p->full, &p->partial);
     const size_t keys = p->full * n + p->partial, all = (p->full + p->partial) * n,
                  sparse = p->partial * (2 * n - 1);
-    const size_t total = keys + all + sparse + 2 * n * n;
+    const size_t total = keys + all + sparse + 2 * n * n + poseidon_mix_count(p);
     p->keys = mem_calloc(total, sizeof(fr));
     if (!p->keys)
         return mem_error(err, total * sizeof(fr), "Poseidon's constants");
@@ -265,6 +302,7 @@ static cuzk_status poseidon_init(poseidon *p, unsigned arity, poseidon_domain do
     p->sparse = p->round_keys + all;
     p->mds = p->sparse + sparse;
     p->pre_sparse = p->mds + n * n;
+    p->mix = p->pre_sparse + n * n;
     grain g;
     grain_init(&g, n, p->full, p->partial);
     for (size_t i = 0; i < all; i++)
@@ -273,6 +311,7 @@ static cuzk_status poseidon_init(poseidon *p, unsigned arity, poseidon_domain do
     domain_tag(&p->tag, arity, domain);
     if (compress_keys(p) || factor_sparse(p))
         return cuzk_error_set(err, CUZK_UNSUPPORTED, "Poseidon's matrix of width %u is singular", n);
+    mix_blocks(p);
     first_element(p);
 #if defined(__x86_64__)
     if (cpu_get()->ifma && poseidon_prepare_ifma(p))

@@ -4,7 +4,7 @@
  * witness records needs no conversion but repacking; products are reduced by 2^260, which is made up for by
  * constants that carry 2^260, and in the S-box by shifting one factor by four bits. Sums of products are
  * reduced once. Ranges, in units of r: what is recorded, and every input of an S-box, is below 1; a sum of at
- * most 17 products of constants (below 1) and states (below 1.5) is below 2 when reduced. */
+ * most 20 products of constants (below 1) and states (below 1.5) is below 2 when reduced. */
 #if defined(__x86_64__)
 #include "base/mem.h"
 #include "gadgets/poseidon_private.h"
@@ -23,7 +23,7 @@ typedef uint64_t limbs[5];
 
 struct lanes {
     limbs first;
-    limbs *keys, *mds, *pre_sparse, *sparse;
+    limbs *keys, *mds, *pre_sparse, *mix;
 };
 
 #define LIMB        52
@@ -279,20 +279,39 @@ static void layer_dense(run *r, const limbs *m)
     memcpy(r->state, out, r->n * sizeof *out);
 }
 
-/* The other elements grow by 0.03 a round at most; tidy brings them below 1 again. */
-INLINE void layer_sparse(run *r, const limbs *m, int tidy)
+/* A block of partial rounds, as in poseidon_rounds.h. The elements without an S-box grow by 0.03 a round at
+ * most; tidy brings them below 1 again. */
+INLINE const limbs *partial_block(run *r, const limbs *mix, const limbs *key, unsigned rounds, int tidy,
+                                  int recording)
 {
-    const element head = dot(r, m, 1), x = r->state[0];
-    for (unsigned i = 1; i < r->n; i++) {
+    element x[POSEIDON_BLOCK];
+    for (unsigned k = 0; k < rounds; k++) {
+        s_box(r, 0, NULL, key++, recording);
+        x[k] = r->state[0];
         columns c;
-        const element k = constant(m[r->n + i - 1]);
         columns_clear(&c);
-        accumulate(&c, &x, &k);
-        r->state[i] = reduce(&c, &r->state[i], 1);
-        if (tidy)
-            subtract_once(&r->state[i]);
+        for (unsigned j = 1; j < r->n; j++) {
+            const element f = constant(*mix++);
+            accumulate(&c, &r->state[j], &f);
+        }
+        for (unsigned i = 0; i <= k; i++) {
+            const element f = constant(*mix++);
+            accumulate(&c, &x[i], &f);
+        }
+        r->state[0] = reduce(&c, NULL, 1);
     }
-    r->state[0] = head;
+    for (unsigned j = 1; j < r->n; j++) {
+        columns c;
+        columns_clear(&c);
+        for (unsigned i = 0; i < rounds; i++) {
+            const element f = constant(*mix++);
+            accumulate(&c, &x[i], &f);
+        }
+        r->state[j] = reduce(&c, &r->state[j], 1);
+        if (tidy)
+            subtract_once(&r->state[j]);
+    }
+    return mix;
 }
 
 INLINE void permute(run *r, const poseidon *p, const fr *in, int recording)
@@ -312,9 +331,11 @@ INLINE void permute(run *r, const poseidon *p, const fr *in, int recording)
             s_box(r, i, NULL, key++, recording);
         layer_dense(r, round == half - 1 ? k->pre_sparse : k->mds);
     }
-    for (unsigned round = 0; round < p->partial; round++) {
-        s_box(r, 0, NULL, key++, recording);
-        layer_sparse(r, k->sparse + round * (2 * n - 1), round % 16 == 15 || round == p->partial - 1);
+    const limbs *mix = k->mix;
+    for (unsigned done = 0, rounds; done < p->partial; done += rounds, key += rounds) {
+        rounds = p->partial - done < POSEIDON_BLOCK ? p->partial - done : POSEIDON_BLOCK;
+        const int tidy = done % 16 == 12 || done + rounds == p->partial;
+        mix = partial_block(r, mix, key, rounds, tidy, recording);
     }
     for (unsigned round = 0; round < half; round++) {
         const int last = round == half - 1;
@@ -380,20 +401,20 @@ static void split_factors(limbs *out, const fr *a, size_t n)
 
 int poseidon_prepare_ifma(poseidon *p)
 {
-    const size_t n = p->width, keys = p->full * n + p->partial, sparse = p->partial * (2 * n - 1);
-    struct lanes *k = mem_alloc(sizeof *k + (keys + 2 * n * n + sparse) * sizeof(limbs));
+    const size_t n = p->width, keys = p->full * n + p->partial, mix = poseidon_mix_count(p);
+    struct lanes *k = mem_alloc(sizeof *k + (keys + 2 * n * n + mix) * sizeof(limbs));
     if (!k)
         return -1;
     k->keys = (limbs *)(k + 1);
     k->mds = k->keys + keys;
     k->pre_sparse = k->mds + n * n;
-    k->sparse = k->pre_sparse + n * n;
+    k->mix = k->pre_sparse + n * n;
     split(k->first, &p->first);
     for (size_t i = 0; i < keys; i++)
         split(k->keys[i], &p->keys[i]);
     split_factors(k->mds, p->mds, n * n);
     split_factors(k->pre_sparse, p->pre_sparse, n * n);
-    split_factors(k->sparse, p->sparse, sparse);
+    split_factors(k->mix, p->mix, mix);
     p->lanes = k;
     return 0;
 }

@@ -8,7 +8,11 @@
 /* A round is S-boxes, then round keys, then a linear layer. The keys are moved behind the S-boxes of the
  * round before (through the inverse of its linear layer), and from the partial rounds' keys only the first
  * element's is left; the linear layers of the partial rounds are factored so that only one row and one column
- * are dense. */
+ * are dense.
+ * The hash takes the partial rounds in blocks: within a block the elements without an S-box stand still, and
+ * the first one is a sum over them and over the S-box outputs x_0 .. x_k of the block so far; after it each
+ * of the others receives its sum over the x. That needs fewer reductions than the circuit's form. */
+#define POSEIDON_BLOCK 4
 struct poseidon {
     poseidon_domain domain;
     unsigned arity, width, full, partial; /* rounds */
@@ -18,11 +22,14 @@ struct poseidon {
     fr *pre_sparse; /* width * width: the linear layer before the first partial round */
     fr *sparse; /* partial * (2 * width - 1): the first column, then the first row without its first element
                  */
+    fr *mix;    /* per block: for each of its rounds n - 1 factors of the others, k of the earlier x, one of
+                   x_k; then for each of the others its factors of the block's x */
     fr *round_keys; /* width * (full + partial): as specified, for the reference form */
     fr first;       /* the tag after the first round's S-box and keys: a constant */
     void *lanes;    /* constants of the eight-lane form; NULL where the processor lacks it */
 };
 
+size_t poseidon_mix_count(const poseidon *p); /* elements of mix */
 /* One hash, the wires recorded from that place on (NULL: the hash alone); with blst's arithmetic and with
  * MULX, ADCX and ADOX (poseidon_adx.c). */
 void poseidon_permute_scalar(fr *wires, const poseidon *p, const fr *in, fr *out);

@@ -35,15 +35,23 @@ static void layer_dense(fr *state, const fr *m, unsigned n)
     memcpy(state, sum, n * sizeof *state);
 }
 
-static void layer_sparse(fr *state, const fr *m, unsigned n)
+/* A block of partial rounds. y holds the elements without an S-box, then the block's S-box outputs. Returns
+ * where the next block's factors begin. */
+static const fr *partial_block(fr **w, fr *state, const fr *mix, const fr *key, unsigned n, unsigned rounds)
 {
-    fr sum, t;
-    POSEIDON_DOT(&sum, state, m, 1, n);
-    for (unsigned i = 1; i < n; i++) {
-        POSEIDON_MUL(&t, &state[0], &m[n + i - 1]);
-        POSEIDON_ADD(&state[i], &state[i], &t);
+    fr y[POSEIDON_MAX_ARITY + POSEIDON_BLOCK], *x = y + n - 1, t;
+    memcpy(y, state + 1, (n - 1) * sizeof *y);
+    for (unsigned k = 0; k < rounds; k++) {
+        s_box(w, &state[0], NULL, key++);
+        x[k] = state[0];
+        POSEIDON_DOT(&state[0], y, mix, 1, n + k);
+        mix += n + k;
     }
-    state[0] = sum;
+    for (unsigned j = 1; j < n; j++, mix += rounds) {
+        POSEIDON_DOT(&t, x, mix, 1, rounds);
+        POSEIDON_ADD(&state[j], &state[j], &t);
+    }
+    return mix;
 }
 
 /* wires: where to record; NULL for the hash alone. */
@@ -63,9 +71,10 @@ void POSEIDON_PERMUTE(fr *wires, const poseidon *p, const fr *in, fr *out)
             s_box(w, &state[i], NULL, key++);
         layer_dense(state, r == half - 1 ? p->pre_sparse : p->mds, n);
     }
-    for (unsigned r = 0; r < p->partial; r++) {
-        s_box(w, &state[0], NULL, key++);
-        layer_sparse(state, &p->sparse[r * (2 * n - 1)], n);
+    const fr *mix = p->mix;
+    for (unsigned r = 0, rounds; r < p->partial; r += rounds, key += rounds) {
+        rounds = p->partial - r < POSEIDON_BLOCK ? p->partial - r : POSEIDON_BLOCK;
+        mix = partial_block(w, state, mix, key, n, rounds);
     }
     for (unsigned r = 0; r < half; r++) {
         const int last = r == half - 1;
