@@ -2,7 +2,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 #include "cli/cli.h"
-extern const cli_command command_circuit, command_setup, command_params, command_synth;
+extern const cli_command command_circuit, command_setup, command_params, command_synth, command_doctor;
 extern const cli_command command_prove_porep, command_prove_winning, command_prove_window,
     command_prove_update;
 extern const cli_command command_verify_porep, command_verify_winning, command_verify_window,
