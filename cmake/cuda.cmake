@@ -21,8 +21,8 @@ add_library(cuzk_cuda MODULE ${CUZK_CUDA_SOURCES})
 set_target_properties(cuzk_cuda PROPERTIES OUTPUT_NAME cuzk-cuda PREFIX lib CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
   CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(cuzk_cuda PRIVATE include src/backend/cuda)
-target_compile_options(cuzk_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O3 -Xcompiler=-Wall -Xcompiler=-Wextra
-  -Xcompiler=-Wno-unused-parameter>)
+target_compile_options(cuzk_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O3 -Xcompiler=-O1 -Xcompiler=-Wall
+  -Xcompiler=-Wextra -Xcompiler=-Wno-unknown-pragmas>)
 target_link_libraries(cuzk_cuda PRIVATE Threads::Threads -static-libstdc++ -static-libgcc
   -Wl,--exclude-libs,ALL -Wl,-z,defs)
 install(TARGETS cuzk_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -44,19 +44,27 @@ HD void curve_b(fp2 &r)
     curve_b(r.c0);
     r.c1 = r.c0;
 }
-template <class F> HD xyzz<F> times_curve_x(const xyzz<F> &p)
+// Out of line: inlined they take the compiler a minute, and checks are rare.
+#ifdef __CUDACC__
+#define OUT_OF_LINE static __device__ __noinline__
+#else
+#define OUT_OF_LINE static inline
+#endif
+template <class F> OUT_OF_LINE void double_call(xyzz<F> &a) { point_dbl(a); }
+template <class F> OUT_OF_LINE void add_call(xyzz<F> &a, const xyzz<F> &b) { point_add(a, b); }
+template <class F> static __device__ xyzz<F> times_curve_x(const xyzz<F> &p)
 {
     xyzz<F> r = p;
     for (int i = 62; i >= 0; i--) {
-        point_dbl(r);
+        double_call(r);
         if ((CURVE_X >> i) & 1)
-            point_add(r, p);
+            add_call(r, p);
     }
     return r;
 }
 // M. Scott, "A note on group membership tests for G1, G2 and GT on BLS pairing-friendly curves", 2021: a point P of the
 // curve is in G1 exactly if (beta x, y) = -X^2 P, and of the twist in G2 exactly if psi(P) = -X P (the parameter is -X).
-HD bool in_subgroup(const fp &x, const fp &y)
+static __device__ bool in_subgroup(const fp &x, const fp &y)
 {
     constexpr uint32_t beta[12] = FP_BETA;
     xyzz<fp> p;
@@ -66,7 +74,7 @@ HD bool in_subgroup(const fp &x, const fp &y)
     point_add_affine(p, mul(fp_const(beta), x), y);
     return is_zero(p.zz);
 }
-HD bool in_subgroup(const fp2 &x, const fp2 &y)
+static __device__ bool in_subgroup(const fp2 &x, const fp2 &y)
 {
     constexpr uint32_t px[2][12] = FP2_PSI_X, py[2][12] = FP2_PSI_Y;
     xyzz<fp2> p;

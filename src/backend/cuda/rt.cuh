@@ -17,5 +17,11 @@
 #else
 #include "cuda_emu.h"
 #endif
+// Inlined without question on the device only: the host compiler takes minutes over code that runs there once a proof.
+#ifdef __CUDA_ARCH__
 #define HD     __host__ __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
+#else
+#define HD __host__ __device__ inline
+#define UNROLL
+#endif
