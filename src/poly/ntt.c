@@ -10,7 +10,7 @@
 #define COLUMNS  4  /* 128 bytes of neighbours: two cache lines */
 
 typedef struct pass {
-    const domain *d;
+    const fr *twiddle;
     fr *a, *buffers;
     ntt_direction dir;
     ntt_levels_fn *levels;
@@ -27,12 +27,12 @@ static void pass_run(void *ctx, size_t first, size_t end, unsigned worker)
         size_t block = task / s->groups, group = task % s->groups;
         fr *x = s->a + block * s->rows * s->stride + group * s->width;
         if (s->stride == s->width) {
-            s->levels(x, s->rows, s->width, block, s->d->twiddle, s->dir);
+            s->levels(x, s->rows, s->width, block, s->twiddle, s->dir);
             continue;
         }
         for (size_t i = 0; i < s->rows; i++)
             memcpy(buffer + i * COLUMNS, x + i * s->stride, COLUMNS * sizeof(fr));
-        s->levels(buffer, s->rows, COLUMNS, block, s->d->twiddle, s->dir);
+        s->levels(buffer, s->rows, COLUMNS, block, s->twiddle, s->dir);
         for (size_t i = 0; i < s->rows; i++)
             memcpy(x + i * s->stride, buffer + i * COLUMNS, COLUMNS * sizeof(fr));
     }
@@ -55,12 +55,15 @@ cuzk_status ntt_passes(const domain *d, fr *a, ntt_direction dir, int backwards,
     fr *buffers = NULL;
     if (!log_n)
         return CUZK_OK;
+    const fr *twiddle = domain_twiddles(d, p);
+    if (!twiddle)
+        return mem_error(err, sizeof(fr) << (log_n - 1), "a table of twiddles");
     if (passes > 1 && !(buffers = big_alloc(bytes)))
         return mem_error(err, bytes, "the buffers of a transform");
     for (unsigned i = 0; i < passes; i++) {
         unsigned k = backwards ? passes - 1 - i : i;
         unsigned from = log_n * k / passes, to = log_n * (k + 1) / passes; /* levels of this pass */
-        pass s = {d,
+        pass s = {twiddle,
                   a,
                   buffers,
                   dir,

@@ -8,16 +8,20 @@
 #define POLY_POLY_PRIVATE_H
 #include "field/fr_adx.h"
 #include "poly/poly.h"
+#include <pthread.h>
 
 struct domain {
     unsigned log_n;
     fr root, coset, coset_inv;
     fr n_inv;                /* 1 / n */
     fr vanish_inv;           /* 1 / (coset^n - 1) */
-    fr *twiddle;             /* n / 2 entries (one for n = 1) */
-    size_t twiddles;         /* how many */
+    pthread_mutex_t lock;    /* of twiddle while it is made */
+    fr *twiddle;             /* see domain_twiddles */
     struct ntt_tables *ifma; /* of the vector form, or NULL */
 };
+
+/* The table: n / 2 entries (one for n = 1), made where it is first used; NULL if memory could not be had. */
+const fr *domain_twiddles(const domain *d, pool *p);
 
 typedef enum ntt_direction { NTT_FORWARD, NTT_INVERSE } ntt_direction;
 /* Unscaled transforms; nr: natural to bit-reversed order, rn: bit-reversed to natural. */
