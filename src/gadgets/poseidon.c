@@ -92,30 +92,53 @@ static int has_lanes(const poseidon *p)
 }
 #else
 #define has_lanes(p)                                 0
-#define poseidon_permute_ifma(record_at, p, in, out) (void)(record_at)
+#define poseidon_permute_ifma(record_at, p, in, out) ((void)(record_at), (void)(in), (void)(out))
 #endif
+
+/* Up to eight hashes in the lanes of one. Lanes that are left over repeat the first hash and record the same
+ * values at its place again. */
+static void permute_group(fr *const *at, const poseidon *p, const fr *in, fr *out, size_t n)
+{
+    fr padded[8 * POSEIDON_MAX_ARITY], result[8], *place[8];
+    if (n == 8) {
+        poseidon_permute_ifma(at, p, in, out);
+        return;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        memcpy(padded + i * p->arity, in + (i < n ? i : 0) * p->arity, p->arity * sizeof *in);
+        place[i] = at ? at[i < n ? i : 0] : NULL;
+    }
+    poseidon_permute_ifma(at ? place : NULL, p, padded, result);
+    memcpy(out, result, n * sizeof *out);
+}
+
+/* at: where each hash's wires go, or NULL. */
+static void permute_some(fr *const *at, const poseidon *p, const fr *in, fr *out, size_t n)
+{
+    if (has_lanes(p) && n >= 3) { /* eight at once cost about as much as two one after the other */
+        permute_group(at, p, in, out, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        permute(at ? at[i] : NULL, p, in + i * p->arity, out + i);
+}
 
 void poseidon_hash_many(fr *out, const poseidon *p, const fr *in, size_t n)
 {
-    size_t i = 0;
-    for (; has_lanes(p) && i + 8 <= n; i += 8)
-        poseidon_permute_ifma(NULL, p, in + i * p->arity, out + i);
-    for (; i < n; i++)
-        permute(NULL, p, in + i * p->arity, out + i);
+    for (size_t i = 0; i < n; i += 8)
+        permute_some(NULL, p, in + i * p->arity, out + i, n - i < 8 ? n - i : 8);
 }
 
 void poseidon_witness_many(wcursor *const *w, const poseidon *p, const fr *in, fr *out, size_t n)
 {
     const unsigned wires = poseidon_wires(p);
     fr *at[8];
-    size_t i = 0;
-    for (; has_lanes(p) && i + 8 <= n; i += 8) {
-        for (unsigned k = 0; k < 8; k++)
+    for (size_t i = 0; i < n; i += 8) {
+        const size_t group = n - i < 8 ? n - i : 8;
+        for (size_t k = 0; k < group; k++)
             at[k] = reserve(w[i + k], wires);
-        poseidon_permute_ifma(at, p, in + i * p->arity, out + i);
+        permute_some(at, p, in + i * p->arity, out + i, group);
     }
-    for (; i < n; i++)
-        permute(reserve(w[i], wires), p, in + i * p->arity, out + i);
 }
 
 unsigned poseidon_arity(const poseidon *p)
