@@ -116,16 +116,17 @@ static void evaluate(ref_system *s, const toxic_waste *t)
     s->a_tau = total[0], s->b_tau = total[1], s->c_tau = total[2];
 }
 
-void ref_system_make(ref_system *s, const r1cs *r, const witness *w, const toxic_waste *t)
+/* The system's .r1cs bytes (mem_free), with counts and rows taken from them. */
+static uint8_t *r1cs_bytes(ref_system *s, const r1cs *r)
 {
-    cuzk_error err;
+    cuzk_error err = {0};
     const char *path = test_path("ref.r1cs");
     uint8_t *d;
     size_t size;
-    assert_int_equal(r1cs_write_circom(r, path, &err), CUZK_OK);
-    assert_int_equal(file_read(&d, &size, path, (size_t)1 << 30, &err), CUZK_OK);
+    if (r1cs_write_circom(r, path, &err) != CUZK_OK ||
+        file_read(&d, &size, path, (size_t)1 << 30, &err) != CUZK_OK)
+        fail_msg("%s", err.message);
     unlink(path);
-    memset(s, 0, sizeof(*s));
     const uint8_t *h = section(d, size, 1);
     s->wires = load_le32(h + 36);
     s->inputs = 1 + load_le32(h + 40) + load_le32(h + 44);
@@ -133,6 +134,13 @@ void ref_system_make(ref_system *s, const r1cs *r, const witness *w, const toxic
     while (((uint64_t)1 << s->log_n) < s->rows)
         s->log_n++;
     read_rows(s, section(d, size, 2));
+    return d;
+}
+
+void ref_system_make(ref_system *s, const r1cs *r, const witness *w, const toxic_waste *t)
+{
+    memset(s, 0, sizeof(*s));
+    uint8_t *d = r1cs_bytes(s, r);
     read_values(s, r, w);
     evaluate(s, t);
     mem_free(d);
@@ -262,26 +270,86 @@ void ref_prove(uint8_t proof[GROTH16_PROOF_BYTES], const ref_system *s, const to
 }
 
 /* ---- circuits ---- */
-void test_circuit_make(test_circuit *c, random_system shape)
+typedef struct closed_system {
+    random_system s;
+    uint8_t *mentioned; /* by aux index; NULL: no row is added */
+    uint32_t aux;
+} closed_system;
+
+static void closed_synth(cs *c, void *ctx)
+{
+    closed_system *k = ctx;
+    lc l[3];
+    random_system_synth(c, &k->s);
+    for (int i = 0; i < 3; i++)
+        lc_init(&l[i]);
+    for (uint32_t i = 0; k->mentioned && i < k->aux; i++) {
+        if (!k->mentioned[i])
+            lc_add_one(&l[0], i | VAR_AUX);
+    }
+    if (l[0].n)
+        cs_enforce(c, &l[0], &l[1], &l[2]);
+    for (int i = 0; i < 3; i++)
+        lc_clear(&l[i]);
+}
+
+static r1cs *compile_closed(closed_system *k, int unrolled)
 {
     cuzk_error err = {0};
-    r1cs *written;
+    r1cs *r;
+    k->s.unrolled = unrolled;
+    if (r1cs_compile(&r, "random", closed_synth, k, &err) != CUZK_OK)
+        fail_msg("%s", err.message);
+    return r;
+}
+
+static uint8_t *mentioned_wires(const r1cs *r, uint32_t aux)
+{
+    ref_system s = {0};
+    uint8_t *d = r1cs_bytes(&s, r), *mentioned = room(aux, 1);
+    for (uint32_t i = 0; i < s.rows; i++) {
+        for (int m = 0; m < 3; m++) {
+            for (uint32_t k = 0; k < s.row[i].n[m]; k++) {
+                if (s.row[i].wire[m][k] >= s.inputs)
+                    mentioned[s.row[i].wire[m][k] - s.inputs] = 1;
+            }
+        }
+    }
+    mem_free(d);
+    ref_system_clear(&s);
+    return mentioned;
+}
+
+static void make(test_circuit *c, random_system shape, int closed)
+{
+    cuzk_error err = {0};
+    closed_system k = {.s = shape};
     memset(c, 0, sizeof(*c));
-    c->unrolled = shape;
-    c->unrolled.unrolled = 1;
-    if (r1cs_compile(&written, "random", random_system_synth, &c->unrolled, &err) != CUZK_OK)
-        fail_msg("%s", err.message);
+    r1cs *written = compile_closed(&k, 1);
+    c->unrolled = k.s;
+    k.aux = c->unrolled.aux_count;
+    if (closed)
+        k.mentioned = mentioned_wires(written, k.aux);
     r1cs_destroy(written);
-    random_system repeated = shape;
-    repeated.unrolled = 0;
-    if (r1cs_compile(&c->r, "random", random_system_synth, &repeated, &err) != CUZK_OK)
-        fail_msg("%s", err.message);
-    random_system_clear(&repeated);
+    k.s = shape;
+    c->r = compile_closed(&k, 0);
+    random_system_clear(&k.s);
+    free(k.mentioned);
     r1cs_counts n;
     r1cs_get_counts(c->r, &n);
     assert_int_equal(n.aux, c->unrolled.aux_count);
     assert_int_equal(witness_init(&c->w, n.inputs, n.aux, n.fields, &err), CUZK_OK);
     random_system_witness(&c->unrolled, &c->w);
+}
+
+void test_circuit_make(test_circuit *c, random_system shape)
+{
+    make(c, shape, 0);
+}
+
+void test_circuit_make_closed(test_circuit *c, random_system shape)
+{
+    make(c, shape, 1);
 }
 
 void test_circuit_clear(test_circuit *c)

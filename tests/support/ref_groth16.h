@@ -41,6 +41,8 @@ typedef struct test_circuit {
     witness w;
 } test_circuit;
 void test_circuit_make(test_circuit *c, random_system shape);
+/* The same with one more row, (sum of the wires that no row mentions) * 0 = 0: a setup refuses such wires. */
+void test_circuit_make_closed(test_circuit *c, random_system shape);
 void test_circuit_clear(test_circuit *c);
 /* A path in a new folder of its own under $TMPDIR, for the life of the process. */
 const char *test_path(const char *name);

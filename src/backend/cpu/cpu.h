@@ -93,6 +93,10 @@ void query_walk_init(query_walk *k, const query_shape *shape, const cuzk_witness
 int query_walk_next(query_walk *k, query_piece *q);
 
 /* ---- read.c ---- */
+/* Points of a streamed query that are read and added up at a time: 2^least, or a sixteenth of a large query
+ * up to 2^22. Larger pieces cost memory, smaller ones time: a sum of few points spends more on its buckets.
+ */
+uint64_t query_stream_piece(uint64_t count, unsigned least);
 /* Pieces of an encoded query, read by the view's reader or borrowed from memory. */
 typedef struct query_reader {
     const cuzk_query_view *view;

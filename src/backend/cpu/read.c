@@ -1,6 +1,7 @@
 /* Reading encoded queries: borrowed from memory, or copied by the view's reader. */
 #include "backend/cpu/cpu.h"
 #include <string.h>
+#include <sys/mman.h>
 
 cuzk_status query_reader_init(query_reader *r, const cuzk_query_view *view, size_t bytes, cuzk_error *err)
 {
@@ -18,6 +19,22 @@ void query_reader_clear(query_reader *r)
     memset(r, 0, sizeof(*r));
 }
 
+uint64_t query_stream_piece(uint64_t count, unsigned least)
+{
+    uint64_t piece = (uint64_t)1 << least, most = (uint64_t)1 << 22;
+    while (piece < most && piece < count / 16)
+        piece *= 2;
+    return piece;
+}
+
+/* Tells the system that a range of a mapped file will be read next; touches nothing, and may fail without
+ * harm. */
+static void announce(const uint8_t *src, size_t size)
+{
+    uintptr_t page = 4096, start = (uintptr_t)src & ~(page - 1);
+    madvise((void *)start, (uintptr_t)src + size - start, MADV_WILLNEED);
+}
+
 cuzk_status query_reader_get(query_reader *r, const uint8_t **out, const uint8_t *src, size_t size,
                              cuzk_error *err)
 {
@@ -25,5 +42,8 @@ cuzk_status query_reader_get(query_reader *r, const uint8_t **out, const uint8_t
     if (!r->view->read || size == 0)
         return CUZK_OK;
     *out = r->buffer;
-    return r->view->read(r->view->read_ctx, r->buffer, src, size, err);
+    cuzk_status s = r->view->read(r->view->read_ctx, r->buffer, src, size, err);
+    if (s == CUZK_OK)
+        announce(src + size, size);
+    return s;
 }

@@ -6,19 +6,17 @@
 #define PUBLIC     cuzk_g1_affine
 #include "backend/cpu/sum_impl.h"
 
-/* Points of the H query added up at a time where they are streamed. */
-#define H_PIECE ((uint64_t)1 << 19)
-
 static cuzk_status sum_h_streamed(g1 *sum, const cuzk_device_key *key, const cpu_query *q, const scalar *k,
                                   const cpu_stop *stop, cuzk_error *err)
 {
     query_reader r;
-    g1_affine *points = big_alloc(H_PIECE * sizeof(g1_affine));
-    cuzk_status s = query_reader_init(&r, &key->view, H_PIECE * ENCODED, err);
+    uint64_t piece = query_stream_piece(q->count, 19);
+    g1_affine *points = big_alloc(piece * sizeof(g1_affine));
+    cuzk_status s = query_reader_init(&r, &key->view, piece * ENCODED, err);
     if (s == CUZK_OK && !points)
-        s = mem_error(err, H_PIECE * sizeof(g1_affine), "a piece of the h query");
-    for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += H_PIECE) {
-        uint64_t n = q->count - first < H_PIECE ? q->count - first : H_PIECE;
+        s = mem_error(err, piece * sizeof(g1_affine), "a piece of the h query");
+    for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += piece) {
+        uint64_t n = q->count - first < piece ? q->count - first : piece;
         const uint8_t *in;
         g1 part;
         s = cpu_stop_check(stop, err);
@@ -32,7 +30,7 @@ static cuzk_status sum_h_streamed(g1 *sum, const cuzk_device_key *key, const cpu
             g1_add(sum, sum, &part);
     }
     query_reader_clear(&r);
-    big_free(points, H_PIECE * sizeof(g1_affine));
+    big_free(points, piece * sizeof(g1_affine));
     return s;
 }
 

@@ -14,10 +14,9 @@
 #define CONCAT(a, b)  CONCAT_(a, b)
 #define FN(name)      CONCAT(G, name)
 
-#define STREAM_PIECE ((uint64_t)1 << 17) /* points read at a time */
-#define KEPT_PIECE   ((uint64_t)1 << 21) /* points walked at a time where nothing is read */
-#define WIDE_STREAM  ((uint64_t)1 << 18) /* wide terms collected before they are added up */
-#define WIDE_KEPT    ((uint64_t)1 << 22)
+#define KEPT_PIECE  ((uint64_t)1 << 21) /* points walked at a time where nothing is read */
+#define WIDE_STREAM ((uint64_t)1 << 18) /* wide terms collected before they are added up */
+#define WIDE_KEPT   ((uint64_t)1 << 22)
 
 typedef FN(affine) point;
 
@@ -38,6 +37,7 @@ typedef struct sum_job {
     const cpu_stop *stop;
     query_piece piece;
     query_reader reader;
+    uint64_t stream_piece; /* points read at a time */
     point *decoded;
     uint32_t *list; /* positions of the set bits */
     uint64_t *ones; /* a bitmap of ones */
@@ -51,9 +51,9 @@ static void sum_job_clear(sum_job *j)
 {
     query_piece_clear(&j->piece);
     query_reader_clear(&j->reader);
-    big_free(j->decoded, STREAM_PIECE * sizeof(point));
-    big_free(j->list, STREAM_PIECE * sizeof(uint32_t));
-    big_free(j->ones, STREAM_PIECE / 8);
+    big_free(j->decoded, j->stream_piece * sizeof(point));
+    big_free(j->list, j->stream_piece * sizeof(uint32_t));
+    big_free(j->ones, j->stream_piece / 8);
     big_free(j->k, j->wide_capacity * sizeof(scalar));
     for (uint32_t i = 0; j->totals && i < j->count; i++) {
         big_free(j->totals[i].value, j->wide_capacity * sizeof(cuzk_fr *));
@@ -68,7 +68,7 @@ static cuzk_status sum_job_init(sum_job *j, const query_shape *shape, const cuzk
 {
     const cuzk_circuit_view *c = &j->key->circuit;
     uint64_t wide = c->fields + c->inputs, cap = j->kept ? WIDE_KEPT : WIDE_STREAM;
-    uint64_t piece = j->kept ? KEPT_PIECE : STREAM_PIECE, all = (j->q->count + 63) / 64 * 64 + 64;
+    uint64_t piece = j->kept ? KEPT_PIECE : j->stream_piece, all = (j->q->count + 63) / 64 * 64 + 64;
     j->wide_capacity = wide < cap ? wide : cap;
     cuzk_status s = query_piece_init(&j->piece, piece < all ? piece : (all < 128 ? 128 : all), err);
     if (s != CUZK_OK)
@@ -87,15 +87,15 @@ static cuzk_status sum_job_init(sum_job *j, const query_shape *shape, const cuzk
         ok = t->value && (t->index || t->base);
     }
     if (ok && !j->kept) {
-        s = query_reader_init(&j->reader, &j->key->view, STREAM_PIECE * ENCODED, err);
+        s = query_reader_init(&j->reader, &j->key->view, j->stream_piece * ENCODED, err);
         if (s != CUZK_OK)
             return s;
-        j->decoded = big_alloc(STREAM_PIECE * sizeof(point));
-        j->list = big_alloc(STREAM_PIECE * sizeof(uint32_t));
-        j->ones = big_alloc(STREAM_PIECE / 8);
+        j->decoded = big_alloc(j->stream_piece * sizeof(point));
+        j->list = big_alloc(j->stream_piece * sizeof(uint32_t));
+        j->ones = big_alloc(j->stream_piece / 8);
         ok = j->decoded && j->list && j->ones;
         if (ok)
-            memset(j->ones, 0xff, STREAM_PIECE / 8);
+            memset(j->ones, 0xff, j->stream_piece / 8);
     }
     return ok ? CUZK_OK : mem_error(err, j->wide_capacity * (sizeof(scalar) + 12), "the sum over a query");
 }
@@ -253,8 +253,12 @@ cuzk_status OF_G(cpu_sum)(PUBLIC *out, size_t stride, const cuzk_device_key *key
                           const query_shape *shape, const cuzk_witness_view *w, uint32_t count,
                           const cpu_stop *stop, cuzk_error *err)
 {
-    sum_job j = {
-        .key = key, .q = &key->query[query], .kept = key->query[query].points, .stop = stop, .count = count};
+    sum_job j = {.key = key,
+                 .q = &key->query[query],
+                 .kept = key->query[query].points,
+                 .stream_piece = query_stream_piece(key->query[query].count, 17),
+                 .stop = stop,
+                 .count = count};
     cuzk_status s = sum_job_init(&j, shape, w, err);
     for (int more = 1; s == CUZK_OK && more;)
         s = take_piece(&j, &more, err);
@@ -306,9 +310,10 @@ cuzk_status OF_G(cpu_decode)(point *out, const cuzk_device_key *key, int query, 
 {
     const cpu_query *q = &key->query[query];
     query_reader r;
-    cuzk_status s = query_reader_init(&r, &key->view, STREAM_PIECE * ENCODED, err);
-    for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += STREAM_PIECE) {
-        uint64_t n = q->count - first < STREAM_PIECE ? q->count - first : STREAM_PIECE;
+    uint64_t piece = query_stream_piece(q->count, 17);
+    cuzk_status s = query_reader_init(&r, &key->view, piece * ENCODED, err);
+    for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += piece) {
+        uint64_t n = q->count - first < piece ? q->count - first : piece;
         const uint8_t *in;
         s = query_reader_get(&r, &in, q->encoded + first * ENCODED, n * ENCODED, err);
         if (s == CUZK_OK)
