@@ -43,6 +43,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_FROM_AFFINE g1_from_affine
 #define POINT_TO_AFFINE   g1_to_affine
 #define POINT_DOUBLE      blst_p1_double
+#define POINT_MUL         g1_mul
 #define POINT_ADD         g1_add
 #define POINT_ADD_AFFINE  g1_add_affine
 

@@ -48,6 +48,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_FROM_AFFINE g2_from_affine
 #define POINT_TO_AFFINE   g2_to_affine
 #define POINT_DOUBLE      blst_p2_double
+#define POINT_MUL         g2_mul
 #define POINT_ADD         g2_add
 #define POINT_ADD_AFFINE  g2_add_affine
 

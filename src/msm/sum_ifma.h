@@ -1,25 +1,29 @@
 /* Multi-scalar multiplication: the choice of sizes and the course of a whole sum. Template, after windows_ifma.h and
  * subset_ifma.h. */
 
-#define CHUNK_MAX ((size_t)1 << 18) /* wide terms at a time */
+/* Wide terms at a time: memory for the rows of limbs is 256 bytes each in G1, 512 in G2. */
+#define CHUNK_LEAST ((size_t)1 << 18)
+#define CHUNK_MOST  ((size_t)1 << 21)
 
-/* Additions of a sum of n wide terms: digits, and twice the buckets. */
-static unsigned choose_window(size_t n, unsigned threads)
+/* The bits of a window: additions are two a term and two a bucket in every window. A large window pays if every chunk
+ * still brings several points to each bucket. */
+static unsigned choose_window(size_t n)
 {
+    static const uint8_t sizes[] = {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19};
     unsigned best = 6;
     double least = 0;
-    (void)threads;
-    for (unsigned c = 6; c <= 16; c++) {
-        double buckets = (double)((size_t)1 << (c - 1));
-        double cost = glv_windows(c) * (2.0 * (double)n + 2.2 * buckets + 600);
-        if (c == 6 || cost < least)
-            least = cost, best = c;
+    for (unsigned i = 0; i < sizeof sizes; i++) {
+        double buckets = (double)((size_t)1 << (sizes[i] - 1)), points = 2.0 * (double)n;
+        double cost = glv_windows(sizes[i]) * (points + 2.2 * buckets + 600);
+        if (sizes[i] > 16 && n < (size_t)1 << 23)
+            continue;
+        if (i == 0 || cost < least)
+            least = cost, best = sizes[i];
     }
     return best;
 }
 
-/* Windows in groups of about TASK_KEYS buckets, or in parts of that size where a window is larger or the threads
- * are many. */
+/* Windows in groups of about TASK_KEYS buckets, or in pieces where a window is larger or the threads are many. */
 static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
 {
     uint32_t group = TASK_KEYS / j->buckets, pieces = 1;
@@ -28,8 +32,9 @@ static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
     if (group < 1)
         group = 1;
     while (j->buckets / pieces > TASK_KEYS ||
-           (group == 1 && threads > 1 && pieces * j->windows < 2 * threads && j->buckets / pieces > 2048))
+           (group == 1 && threads > 1 && pieces * j->windows < 4 * threads && j->buckets / pieces > 2048))
         pieces *= 2;
+    j->pieces = pieces;
     j->parts = mem_calloc((size_t)j->windows * pieces, sizeof *j->parts);
     if (!j->parts)
         return mem_error(err, (size_t)j->windows * pieces * sizeof *j->parts, "a sum of points");
@@ -60,10 +65,11 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, pool *p, cuz
     memory list[8];
     size_t taken = 0, worker_bytes = 0;
     cuzk_status st = CUZK_OK;
-    j->c = choose_window(wide, threads);
+    j->c = choose_window(wide);
     j->windows = glv_windows(j->c);
     j->buckets = (uint32_t)1 << (j->c - 1);
-    j->chunk = wide < CHUNK_MAX ? (wide + 7) / 8 * 8 : CHUNK_MAX + BLOCK;
+    size_t chunk = wide / 8 < CHUNK_LEAST ? CHUNK_LEAST : wide / 8 > CHUNK_MOST ? CHUNK_MOST : wide / 8;
+    j->chunk = wide < chunk ? (wide + 7) / 8 * 8 : chunk + BLOCK;
     j->stride = 2 * j->chunk + 352; /* an odd multiple of 32 more: planes do not share sets of the caches */
     points_beta(&j->beta);
     if ((st = make_parts(j, threads, err)))
@@ -71,14 +77,20 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, pool *p, cuz
     size_t keys = (size_t)j->parts[0].windows * j->parts[0].buckets, entries = j->parts[0].windows * 2 * j->chunk;
     if (entries < 2 * (size_t)j->buckets)
         entries = 2 * (size_t)j->buckets;
+    size_t keys_of_part = keys;
     if (keys < 4096)
         keys = 4096;
-    size_t sums = (size_t)j->windows * j->buckets;
+    size_t sets = 1;
+    j->one_chunk = wide <= j->chunk;
+    if (j->one_chunk)
+        sets = threads;
+    j->kept = j->one_chunk ? keys_of_part : (size_t)j->windows * j->buckets;
+    size_t sums = sets * (j->kept + 2);
     j->points = take(list, &taken, (2 * j->chunk + 2) * sizeof(point52));
     j->digits = take(list, &taken, j->windows * j->stride * sizeof(int32_t));
-    j->sums = take(list, &taken, (sums + 2) * sizeof(point52));
+    j->sums = take(list, &taken, sums * sizeof(point52));
     j->state = take(list, &taken, sums);
-    j->total = take(list, &taken, j->windows * sizeof(JACOBIAN));
+    j->total = take(list, &taken, j->windows * j->pieces * sizeof(JACOBIAN));
     j->worker = take(list, &taken, threads * sizeof(lists *));
     j->scratch = take(list, &taken, threads * sizeof(point52 *));
     int ok = taken == 7;
@@ -92,7 +104,8 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, pool *p, cuz
         goto exit;
     }
     points_none(j->points + 2 * j->chunk);
-    points_none(j->sums + sums);
+    for (size_t i = 1; i <= sets; i++)
+        points_none(j->sums + i * (j->kept + 2) - 2);
     for (size_t b = 0; b < j->blocks && !st;) {
         size_t e = b + 1;
         while (e < j->blocks && j->wide[e + 1] - j->wide[b] <= j->chunk)
@@ -106,15 +119,16 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, pool *p, cuz
         b = e;
         st = msm_stopped(j->cancel, err);
     }
-    if (!st)
-        pool_for(p, j->windows, reduce_window, j);
+    if (!st && !j->one_chunk)
+        pool_for(p, j->part_count, reduce_part, j);
     if (st || (st = msm_stopped(j->cancel, err)))
         goto exit;
     memset(out, 0, sizeof *out);
     for (unsigned w = j->windows; w-- > 0;) {
         for (unsigned i = 0; i < j->c; i++)
             POINT_DOUBLE(out, out);
-        POINT_ADD(out, out, &j->total[w]);
+        for (uint32_t i = 0; i < j->pieces; i++)
+            POINT_ADD(out, out, &j->total[w * j->pieces + i]);
     }
 exit:
     for (unsigned i = 0; taken == 7 && i < threads; i++) {

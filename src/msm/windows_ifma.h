@@ -29,13 +29,16 @@ typedef struct sum_job {
     size_t terms;             /* wide terms of the chunk at hand */
     point52 *points;          /* 2 a term, and two that stand for none */
     int32_t *digits;
-    point52 *sums;            /* windows * (buckets + 2) */
+    point52 *sums;            /* buckets of all windows, or of one part for each thread where all terms fit one chunk */
     uint8_t *state;
+    size_t kept;              /* how many */
+    int one_chunk;            /* parts are reduced as soon as they are filled */
     part *parts;
     size_t part_count;
     lists **worker;
     point52 **scratch;        /* SUMS points each */
-    JACOBIAN *total;          /* by window */
+    JACOBIAN *total;          /* by window and piece of it */
+    uint32_t pieces;          /* parts of a window */
     fe beta;
 } sum_job;
 
@@ -149,23 +152,6 @@ static size_t pick_digits(const sum_job *j, const part *t, uint32_t w, uint32_t 
     return m;
 }
 
-static void fill_part(void *ctx, size_t task, unsigned worker)
-{
-    const sum_job *j = ctx;
-    const part *t = &j->parts[task];
-    lists *s = j->worker[worker];
-    size_t m = 0;
-    if (cancel_check(j->cancel))
-        return;
-    for (uint32_t w = 0; w < t->windows; w++)
-        m = pick_digits(j, t, w, s->key, s->ref, m);
-    size_t first = (size_t)t->window * j->buckets + t->bucket;
-    level v = {.key = s->key, .ref = s->ref, .entries = m, .keys = (size_t)t->windows * t->buckets,
-               .points = j->points, .none = (uint32_t)(2 * j->chunk) << 1, .sums = j->sums + first,
-               .state = j->state + first};
-    (void)lists_sum(s, v, j->cancel);
-}
-
 /* sum k S_k and sum S_k of 2^log points by sums of rows and of columns. points[2^log] and the next stand for none.
  * room: points for the sums. Returns 0 if cancelled. */
 static int weighted(lists *s, JACOBIAN *weight, JACOBIAN *total, const point52 *points, const uint8_t *state,
@@ -214,16 +200,49 @@ static int weighted(lists *s, JACOBIAN *weight, JACOBIAN *total, const point52 *
     return 1;
 }
 
-static void reduce_window(void *ctx, size_t w, unsigned worker)
+/* The sums of the windows of a part from their buckets; bucket b holds the points of digit b + 1. */
+static void reduce_buckets(const sum_job *j, const part *t, const point52 *sums, const uint8_t *state, size_t none,
+                           unsigned worker)
+{
+    unsigned log = (unsigned)__builtin_ctz(t->buckets);
+    for (uint32_t w = 0; w < t->windows; w++) {
+        JACOBIAN weight, total, *out = &j->total[(t->window + w) * j->pieces + t->bucket / t->buckets];
+        size_t first = (size_t)w * t->buckets;
+        scalar offset = {{t->bucket + 1}};
+        if (!weighted(j->worker[worker], &weight, &total, sums + first, state + first, log,
+                      (uint32_t)(none - first) << 1, j->scratch[worker], j->cancel))
+            return;
+        if (t->bucket)
+            POINT_MUL(&total, &total, &offset);
+        POINT_ADD(out, &weight, &total);
+    }
+}
+
+static void fill_part(void *ctx, size_t task, unsigned worker)
 {
     const sum_job *j = ctx;
-    JACOBIAN weight, total;
-    size_t first = w * j->buckets;
+    const part *t = &j->parts[task];
+    lists *s = j->worker[worker];
+    size_t m = 0, keys = (size_t)t->windows * t->buckets, first = (size_t)t->window * j->buckets + t->bucket;
     if (cancel_check(j->cancel))
         return;
-    /* bucket b holds the points of digit b + 1 */
-    uint32_t none = (uint32_t)((j->windows - w) * j->buckets) << 1;
-    if (weighted(j->worker[worker], &weight, &total, j->sums + first, j->state + first, j->c - 1, none,
-                 j->scratch[worker], j->cancel))
-        POINT_ADD(&j->total[w], &weight, &total);
+    if (j->one_chunk) {
+        first = worker * (j->kept + 2);
+        memset(j->state + first, 0, keys);
+    }
+    for (uint32_t w = 0; w < t->windows; w++)
+        m = pick_digits(j, t, w, s->key, s->ref, m);
+    level v = {.key = s->key, .ref = s->ref, .entries = m, .keys = keys, .points = j->points,
+               .none = (uint32_t)(2 * j->chunk) << 1, .sums = j->sums + first, .state = j->state + first};
+    if (lists_sum(s, v, j->cancel) && j->one_chunk)
+        reduce_buckets(j, t, v.sums, v.state, j->kept, worker);
+}
+
+static void reduce_part(void *ctx, size_t task, unsigned worker)
+{
+    const sum_job *j = ctx;
+    const part *t = &j->parts[task];
+    size_t first = (size_t)t->window * j->buckets + t->bucket;
+    if (!cancel_check(j->cancel))
+        reduce_buckets(j, t, j->sums + first, j->state + first, j->kept - first, worker);
 }
