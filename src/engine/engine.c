@@ -131,6 +131,7 @@ void engine_drain(engine *e, uint64_t drain_ms)
         engine_wait_until(&e->changed, &e->lock, until);
     e->stopping = 1;
     detach_all_locked(e, JOB_RUNNING);
+    keys_dismiss_waiters_locked(e);
     pthread_cond_broadcast(&e->changed);
     pthread_mutex_unlock(&e->lock);
 }

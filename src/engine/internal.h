@@ -244,6 +244,8 @@ circuit_key *key_request_locked(engine *e, const circuit_info *info);
 void key_unref_locked(engine *e, circuit_key *k);
 /* The prover of a key on a device, made on first use; the device is the caller's. */
 cuzk_status key_prover(engine *e, circuit_key *k, device_slot *d, groth16_prover **out, cuzk_error *err);
+/* Whoever waits for a circuit that is being loaded is told that the daemon is stopping. */
+void keys_dismiss_waiters_locked(engine *e);
 void keys_destroy(engine *e);
 /* Evicts unused keys, least recently used first, until bytes are freed or nothing is left that has been idle
  * for min_idle_ns. Their memory is given back by keys_bury, which whoever scheduled calls before allocating.

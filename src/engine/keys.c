@@ -121,21 +121,36 @@ static void unload(engine *e, circuit_key *k)
     mem_free(k);
 }
 
-static void tell_waiters(engine *e, circuit_key *k)
+/* The lock is released for the callbacks. */
+static void tell_waiters(engine *e, circuit_key *k, const cuzk_error *failure)
 {
     key_waiter *w = k->waiters;
     k->waiters = NULL;
-    int failed = k->state == KEY_FAILED;
     uint64_t ms = k->load_ns / 1000000u;
-    cuzk_error error = k->error;
     pthread_mutex_unlock(&e->lock);
     while (w) {
         key_waiter *next = w->next;
-        w->done(w->ctx, 0, ms, failed ? &error : NULL);
+        w->done(w->ctx, 0, ms, failure);
         mem_free(w);
         w = next;
     }
     pthread_mutex_lock(&e->lock);
+}
+
+void keys_dismiss_waiters_locked(engine *e)
+{
+    cuzk_error stopping;
+    cuzk_error_set(&stopping, CUZK_BUSY, "the daemon is stopping");
+    for (circuit_key *k = e->keys; k;) {
+        if (k->waiters) {
+            k->references++;
+            tell_waiters(e, k, &stopping);
+            k->references--;
+            k = e->keys; /* the lock was released */
+        } else {
+            k = k->next;
+        }
+    }
 }
 
 typedef struct loader_arg {
@@ -162,7 +177,7 @@ static void *loader_main(void *arg)
     k->state = s ? KEY_FAILED : KEY_READY;
     k->error = why;
     pthread_cond_broadcast(&e->changed);
-    tell_waiters(e, k);
+    tell_waiters(e, k, s ? &why : NULL);
     k->references--;
     e->loaders--;
     pthread_cond_broadcast(&e->changed);

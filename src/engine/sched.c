@@ -243,7 +243,9 @@ static int may_take(const engine *e, const unit *u, const device_slot *d, uint64
 
 static int unit_before(const engine *e, const unit *a, const unit *b, uint64_t now)
 {
-    if (a->job != b->job)
+    int take_turns = !strcmp(e->config.scheduler.order, "partitions") && a->partition != b->partition &&
+                     job_effective_priority(e, a->job, now) == job_effective_priority(e, b->job, now);
+    if (a->job != b->job && !take_turns)
         return before(e, a->job, b->job, now);
     return a->partition < b->partition;
 }
