@@ -286,6 +286,8 @@ static void line_task(void *ctx, size_t task, unsigned worker)
     size_t lines = by_row ? rows(j) : columns(j), length = by_row ? columns(j) : rows(j);
     const AFFINE *bucket = j->bucket + w * j->buckets;
     AFFINE *line = j->line + w * (rows(j) + columns(j)) + (by_row ? 0 : rows(j));
+    if (cancel_check(j->cancel))
+        return;
     for (size_t l = group * lines / tasks; l < (group + 1) * lines / tasks; l++) {
         int any = 0;
         for (size_t i = 0; i < length; i++) {
@@ -387,8 +389,10 @@ static cuzk_status sum_wide(job *j, JACOBIAN *sum, pool *p, cuzk_error *err)
     layout(j, memory);
     run_chunks(j, p);
     cuzk_status st = msm_stopped(j->cancel, err);
-    if (!st)
+    if (!st) {
         run_reduction(j, sum, p);
+        st = msm_stopped(j->cancel, err);
+    }
     big_free(memory, bytes);
     return st;
 }
