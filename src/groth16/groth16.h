@@ -97,8 +97,8 @@ cuzk_status groth16_prove(groth16_prover *g, const witness *w, const fr *r, cons
 typedef struct groth16_job groth16_job;
 cuzk_status groth16_prove_start(groth16_prover *g, groth16_job **out, const witness *w,
                                 const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
-/* The same for several witnesses that share each pass over the queries: jobs receives count of them, each to be
- * finished by groth16_prove_finish, or none on failure. */
+/* The same for several witnesses that share each pass over the queries: jobs receives count of them, each to
+ * be finished by groth16_prove_finish, or none on failure. */
 cuzk_status groth16_prove_batch_start(groth16_prover *g, groth16_job **jobs, const witness *const *w,
                                       uint32_t count, const cancel_token *cancel,
                                       cuzk_error *err) CUZK_MUST_CHECK;

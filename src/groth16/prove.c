@@ -167,12 +167,12 @@ cuzk_status groth16_prove_batch_start(groth16_prover *g, groth16_job **jobs, con
         m.view[i] = witness_view(w[i]);
     }
     if (s == CUZK_OK)
-        s = g->backend->prove_batch(g->key, m.view, count, m.sums, m.times,
-                                    cancel ? cancel_token_poll : NULL, (void *)(uintptr_t)cancel, err);
+        s = g->backend->prove_batch(g->key, m.view, count, m.sums, m.times, cancel ? cancel_token_poll : NULL,
+                                    (void *)(uintptr_t)cancel, err);
     for (uint32_t i = 0; i < count; i++) {
         if (s == CUZK_OK) {
-            *jobs[i] = (groth16_job){
-                .g = g, .w = w[i], .sums = m.sums[i], .times = m.times[i], .started = started};
+            *jobs[i] =
+                (groth16_job){.g = g, .w = w[i], .sums = m.sums[i], .times = m.times[i], .started = started};
         } else {
             mem_free(jobs[i]);
             jobs[i] = NULL;
@@ -276,42 +276,32 @@ cuzk_status groth16_prove_batch(groth16_prover *g, const witness *const *w, uint
                                 const fr *s, uint8_t *out, groth16_times *times, uint32_t *bad,
                                 const cancel_token *cancel, cuzk_error *err)
 {
-    uint64_t started = clock_ns();
-    cuzk_witness_view *views = mem_calloc(count ? count : 1, sizeof(*views));
-    cuzk_sums *sums = mem_calloc(count ? count : 1, sizeof(*sums));
-    cuzk_device_times *dt = mem_calloc(count ? count : 1, sizeof(*dt));
-    cuzk_status st =
-        views && sums && dt ? CUZK_OK : mem_error(err, count * sizeof(*sums), "a batch of proofs");
     uint32_t at = count;
     memset(out, 0, (size_t)count * GROTH16_PROOF_BYTES);
-    for (uint32_t i = 0; i < count && st == CUZK_OK; i++) {
-        views[i] = witness_view(w[i]);
-        st = check_witness(g, w[i], err);
-        if (st != CUZK_OK)
+    if (bad)
+        *bad = count;
+    if (count == 0)
+        return CUZK_OK;
+    groth16_job **jobs = mem_calloc(count, sizeof(groth16_job *));
+    if (!jobs)
+        return mem_error(err, count * sizeof(groth16_job *), "a batch of proofs");
+    cuzk_status st = groth16_prove_batch_start(g, jobs, w, count, cancel, err);
+    int started = st == CUZK_OK;
+    for (uint32_t i = 0; started && i < count;
+         i++) { /* every job is finished, whatever became of the others */
+        cuzk_status one = groth16_prove_finish(jobs[i], r ? &r[i] : NULL, s ? &s[i] : NULL,
+                                               out + (size_t)i * GROTH16_PROOF_BYTES,
+                                               times ? &times[i] : NULL, st == CUZK_OK ? err : NULL);
+        if (one != CUZK_OK && st == CUZK_OK) {
+            st = one;
             at = i;
+            cuzk_error_prefix(err, "proof %u of the batch", i);
+        }
     }
-    if (st == CUZK_OK)
-        st = g->backend->prove_batch(g->key, views, count, sums, dt, cancel ? cancel_token_poll : NULL,
-                                     (void *)(uintptr_t)cancel, err);
-    for (uint32_t i = 0; i < count && st == CUZK_OK; i++) {
-        groth16_times t = from_device(&dt[i]);
-        st = finish(g, w[i], &sums[i], r ? &r[i] : NULL, s ? &s[i] : NULL,
-                    out + (size_t)i * GROTH16_PROOF_BYTES, &t, err);
-        t.total = since_ms(started) / count;
-        if (times)
-            times[i] = t;
-        if (st != CUZK_OK)
-            at = i;
-    }
-    if (st != CUZK_OK) {
+    mem_free(jobs);
+    if (st != CUZK_OK)
         memset(out, 0, (size_t)count * GROTH16_PROOF_BYTES);
-        if (at < count)
-            cuzk_error_prefix(err, "proof %u of the batch", at);
-    }
     if (bad)
         *bad = at;
-    mem_free(views);
-    mem_free(sums);
-    mem_free(dt);
     return st;
 }
