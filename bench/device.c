@@ -79,6 +79,7 @@ static void usage(FILE *f)
           "       cuzk-bench device [options] prove CIRCUIT [ROUNDS]\n"
           "  --plugin FILE        the back end (default: libcuzk-cuda.so beside the program)\n"
           "  --vram-limit GIB     device memory that may be used\n"
+          "  --then-batch GIB     prove: afterwards once more as a batch within so much device memory\n"
           "  --devices N          devices that prove (default 1)\n"
           "  --workers N          proofs under way on each device (default 2)\n"
           "  --threads N          processor threads for witnesses and transfers (default all)\n"
@@ -104,6 +105,8 @@ int bench_device_main(int argc, char **argv)
             o.plugin = value;
         else if (!strcmp(name, "--vram-limit"))
             o.vram_limit = (uint64_t)(strtod(value, NULL) * (1 << 30));
+        else if (!strcmp(name, "--then-batch"))
+            o.batch_limit = (uint64_t)(strtod(value, NULL) * (1 << 30));
         else if (!strcmp(name, "--devices"))
             o.devices = (uint32_t)strtoul(value, NULL, 10);
         else if (!strcmp(name, "--workers"))

@@ -13,6 +13,7 @@ typedef cuzk_status bench_device_fn(cuzk_device *device, const char *operation, 
 typedef struct bench_device_options {
     const char *plugin; /* NULL: libcuzk-cuda.so beside the program */
     uint64_t vram_limit;
+    uint64_t batch_limit; /* device memory of a batch proved afterwards; 0: none */
     uint32_t devices, workers, b_g2_on_host, repeat;
     unsigned threads;
 } bench_device_options;

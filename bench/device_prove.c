@@ -265,6 +265,54 @@ static cuzk_status prove_all(request *q, groth16_prover **provers, const bench_d
     return CUZK_OK;
 }
 
+/* The request as one batch on a device that may use little memory: each pass over a query serves all proofs. */
+static cuzk_status prove_batch(request *q, const cuzk_backend *backend, const bench_device_options *o, const params *p,
+                               cuzk_error *err)
+{
+    cuzk_device_options d = {.memory_limit = o->batch_limit, .threads = o->threads};
+    cuzk_device *device;
+    groth16_prover *prover = NULL;
+    uint32_t n = q->partitions;
+    witness *w = mem_calloc(n, sizeof *w);
+    const witness **list = mem_calloc(n, sizeof *list);
+    uint8_t *proofs = mem_calloc(n, GROTH16_PROOF_BYTES);
+    groth16_times *times = mem_calloc(n, sizeof *times);
+    cuzk_status s = w && list && proofs && times ? CUZK_OK : mem_error(err, n * sizeof *w, "a batch");
+    if (s == CUZK_OK)
+        s = backend->device_open(&device, 0, &d, err);
+    if (s != CUZK_OK)
+        goto exit;
+    s = groth16_prover_create(&prover, backend, device, q->r, p, err);
+    if (s == CUZK_OK)
+        printf("batch: %s\n", groth16_prover_plan(prover));
+    uint64_t t = clock_ns();
+    for (uint32_t i = 0; i < n && s == CUZK_OK; i++) {
+        list[i] = &w[i];
+        s = q->c1 ? porep_witness(&w[i], q->r, q->c1, i, q->ps, q->pool, NULL, err)
+                  : proof_task_witness(q->task, i, q->r, &w[i], q->pool, NULL, err);
+    }
+    double made = ms_since(t);
+    if (s == CUZK_OK)
+        s = groth16_prove_batch(prover, list, n, NULL, NULL, proofs, times, NULL, NULL, err);
+    if (s == CUZK_OK)
+        printf("batch: %u proofs verified in %.1f ms, witnesses %.1f of them; peak memory %.1f GiB\n", n, ms_since(t), made,
+               (double)mem_rss_peak_bytes() / (1 << 30));
+    if (s == CUZK_OK)
+        printf("batch: first proof: multiply %.1f, quotient %.1f, h %.1f, l %.1f, a %.1f, b_g1 %.1f, b_g2 %.1f\n",
+               times->multiply, times->quotient, times->msm_h, times->msm_l, times->msm_a, times->msm_b_g1,
+               times->msm_b_g2);
+    groth16_prover_destroy(prover);
+    backend->device_close(device);
+exit:
+    for (uint32_t i = 0; w && i < n; i++)
+        witness_clear(&w[i]);
+    mem_free(w);
+    mem_free(list);
+    mem_free(proofs);
+    mem_free(times);
+    return s;
+}
+
 int bench_device_prove(const cuzk_backend *backend, const bench_device_options *o, const char *circuit,
                        unsigned rounds)
 {
@@ -301,6 +349,8 @@ int bench_device_prove(const cuzk_backend *backend, const bench_device_options *
         groth16_prover_destroy(prover[i]);
         backend->device_close(device[i]);
     }
+    if (s == CUZK_OK && o->batch_limit)
+        s = prove_batch(&q, backend, o, &p, &err);
     device_params_clear(&p);
     clear_request(&q);
     if (s != CUZK_OK)

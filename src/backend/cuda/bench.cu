@@ -190,7 +190,7 @@ template <class F> static cuzk_status bench_msm(bench_job &b)
 {
     context &c = b.c;
     size_t n = b.n(), point = sizeof(affine<F>);
-    int copies = b.variant ? (int)b.variant : 1;
+    int copies = b.variant & 255 ? (int)(b.variant & 255) : 1; // windows in the higher bits
     GPU_TRY(fixed_prepare<F>(c, 16));
     size_t own = aligned(n * copies * point) + aligned(32 * n), room;
     GPU_TRY(available(c, &room));
@@ -210,6 +210,7 @@ template <class F> static cuzk_status bench_msm(bench_job &b)
     t.scalars = s;
     t.n = t.stride = n;
     t.copies = copies;
+    t.windows = (int)(b.variant >> 8);
     std::vector<window_sums<F>> w(1);
     GPU_TRY(b.t.run(c, b.repeat, [&] { return msm_sum<F>(c, t, &w[0]); }));
     char what[80];

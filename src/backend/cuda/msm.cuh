@@ -23,6 +23,7 @@ template <class F> struct msm_terms {
     const uint32_t *base_index = nullptr, *scalar_index = nullptr;
     size_t n = 0, stride = 0;
     int copies = 1;
+    int windows = 0; // for all copies together; 0: chosen by the size
 };
 inline int copy_bits(int copies) { return (255 + copies - 1) / copies; }
 

@@ -303,7 +303,7 @@ static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, si
 }
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out)
 {
-    int windows = choose_windows(t.n, t.copies), group = 0;
+    int windows = t.windows ? t.windows : choose_windows(t.n, t.copies), group = 0;
     size_t chunk = t.n;
     // Below 2^14 terms the buckets themselves are what does not fit: take narrower windows.
     while (chunk && !(group = choose_group<F>(c.dev, chunk, windows, t.copies, c.mem->left()))) {
