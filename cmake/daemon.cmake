@@ -8,15 +8,36 @@ pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(PQ IMPORTED_TARGET libpq)
 find_program(PROTOC_C protoc-c REQUIRED)
 
+find_program(PROTOC protoc REQUIRED)
+
+# Messages of our own service and of gRPC's health and reflection (v1alpha has the same bytes as v1), and the descriptors
+# of all of them for reflection to hand out.
 set(CUZK_PROTO_DIR ${CMAKE_BINARY_DIR}/proto)
-file(MAKE_DIRECTORY ${CUZK_PROTO_DIR})
+set(CUZK_PROTO_C "")
+foreach(proto proving grpc/health/v1/health grpc/reflection/v1/reflection)
+  get_filename_component(folder ${proto} DIRECTORY)
+  get_filename_component(name ${proto} NAME)
+  set(from ${CMAKE_SOURCE_DIR}/proto/${folder})
+  file(MAKE_DIRECTORY ${CUZK_PROTO_DIR})
+  add_custom_command(
+    OUTPUT ${CUZK_PROTO_DIR}/${name}.pb-c.c ${CUZK_PROTO_DIR}/${name}.pb-c.h
+    COMMAND ${PROTOC_C} --c_out=${CUZK_PROTO_DIR} --proto_path=${from} ${from}/${name}.proto
+    DEPENDS ${from}/${name}.proto
+    COMMENT "${name}.proto")
+  list(APPEND CUZK_PROTO_C ${CUZK_PROTO_DIR}/${name}.pb-c.c)
+endforeach()
+set(CUZK_PROTO_SERVED proving.proto grpc/health/v1/health.proto grpc/reflection/v1/reflection.proto
+  grpc/reflection/v1alpha/reflection.proto)
+list(TRANSFORM CUZK_PROTO_SERVED PREPEND ${CMAKE_SOURCE_DIR}/proto/ OUTPUT_VARIABLE CUZK_PROTO_FILES)
 add_custom_command(
-  OUTPUT ${CUZK_PROTO_DIR}/proving.pb-c.c ${CUZK_PROTO_DIR}/proving.pb-c.h
-  COMMAND ${PROTOC_C} --c_out=${CUZK_PROTO_DIR} --proto_path=${CMAKE_SOURCE_DIR}/proto
-          ${CMAKE_SOURCE_DIR}/proto/proving.proto
-  DEPENDS ${CMAKE_SOURCE_DIR}/proto/proving.proto
-  COMMENT "proving.proto")
-add_library(cuzk_proto STATIC ${CUZK_PROTO_DIR}/proving.pb-c.c)
+  OUTPUT ${CUZK_PROTO_DIR}/descriptors.c
+  COMMAND ${PROTOC} --proto_path=${CMAKE_SOURCE_DIR}/proto --descriptor_set_out=${CUZK_PROTO_DIR}/descriptors.bin
+          ${CUZK_PROTO_SERVED}
+  COMMAND ${CMAKE_COMMAND} -DIN=${CUZK_PROTO_DIR}/descriptors.bin -DOUT=${CUZK_PROTO_DIR}/descriptors.c
+          -DNAME=PROTO_DESCRIPTORS -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${CUZK_PROTO_FILES} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+  COMMENT "descriptors of the services")
+add_library(cuzk_proto STATIC ${CUZK_PROTO_C})
 target_include_directories(cuzk_proto SYSTEM PUBLIC ${CUZK_PROTO_DIR})
 target_link_libraries(cuzk_proto PUBLIC PkgConfig::PROTOBUF_C)
 
@@ -36,7 +57,8 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_SOURCE_DIR}/web/index.html -DOUT=${CMAKE_BINARY_DIR}/status_page.c
           -DNAME=STATUS_PAGE -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
   DEPENDS ${CMAKE_SOURCE_DIR}/web/index.html ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
-add_library(cuzk_server STATIC ${CUZK_SERVER_SOURCES} ${CMAKE_BINARY_DIR}/status_page.c)
+add_library(cuzk_server STATIC ${CUZK_SERVER_SOURCES} ${CMAKE_BINARY_DIR}/status_page.c
+  ${CUZK_PROTO_DIR}/descriptors.c)
 target_link_libraries(cuzk_server PUBLIC cuzk_internal cuzk_proto PkgConfig::GRPC PkgConfig::MICROHTTPD)
 if(TARGET cuzk_engine)
   target_link_libraries(cuzk_server PUBLIC cuzk_engine)

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "server/http.h"
+#include "server/notify.h"
 #include "server/server.h"
 #include <errno.h>
 #include <getopt.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_CONFIG "/data/zk/cuzk.toml"
@@ -96,19 +98,39 @@ static void reload(const daemon_args *a, engine *e, server *s)
 {
     config c;
     cuzk_error err = {0};
+    notify_reloading();
     if (read_config(&c, a, &err) || engine_reload(e, &c, &err) || server_reload_token(s, &err)) {
         log_write(LOG_ERROR, "daemon", "the configuration is not taken over: %s", err.message);
-        return;
+    } else {
+        apply_logging(&c);
+        log_write(LOG_INFO, "daemon", "configuration read again");
     }
-    apply_logging(&c);
-    log_write(LOG_INFO, "daemon", "configuration read again");
+    notify_send("READY=1");
 }
 
-/* Waits for signals; returns the drain time: the configured one after one SIGTERM or SIGINT. */
+/* Tells the service manager that the engine lives: a lock that is never released keeps this from returning.
+ */
+static void report_alive(engine *e)
+{
+    engine_status s;
+    cuzk_error err = {0};
+    if (engine_get_status(e, &s, &err)) {
+        log_write(LOG_ERROR, "daemon", "the engine does not say how it is: %s", err.message);
+        return;
+    }
+    engine_status_clear(&s);
+    notify_send("WATCHDOG=1");
+}
+
+/* Waits for SIGTERM or SIGINT; reloads and feeds the watchdog meanwhile. */
 static void wait_for_end(const daemon_args *a, const sigset_t *signals, engine *e, server *s)
 {
+    uint64_t interval = notify_watchdog_us() / 3;
+    struct timespec t = {(time_t)(interval / 1000000), (long)(interval % 1000000) * 1000};
     for (;;) {
-        int sig = sigwaitinfo(signals, NULL);
+        if (interval)
+            report_alive(e);
+        int sig = interval ? sigtimedwait(signals, NULL, &t) : sigwaitinfo(signals, NULL);
         if (sig == SIGHUP)
             reload(a, e, s);
         else if (sig == SIGTERM || sig == SIGINT)
@@ -174,7 +196,9 @@ int main(int argc, char **argv)
                   server_port(s));
     else
         log_write(LOG_INFO, "daemon", "cuzk %s listens on %s", CUZK_VERSION, c.daemon.listen);
+    notify_send("READY=1");
     wait_for_end(&a, &signals, e, s);
+    notify_send("STOPPING=1");
     log_write(LOG_INFO, "daemon", "stopping: no new jobs, %llu s for those that run",
               (unsigned long long)c.daemon.drain_ms / 1000);
     signal(SIGTERM, second_signal);

@@ -1,6 +1,7 @@
 /* Where the server listens and who may come in: TLS credentials, the lock of a unix socket, the bearer token.
  */
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "server/rpc.h"
 #include <errno.h>
@@ -18,6 +19,15 @@ static int given(const char *path)
     return path && *path;
 }
 
+/* A file that the configuration names and that cannot be read is unusable input, not a failing machine. */
+static cuzk_status unusable(cuzk_status s, const char *option, cuzk_error *err)
+{
+    cuzk_error_prefix(err, "%s", option);
+    if (s == CUZK_OUT_OF_MEMORY || !err)
+        return s;
+    return err->status = CUZK_BAD_INPUT;
+}
+
 /* The core aborts on a NULL key or certificate and takes anything else for PEM: look before handing it over.
  */
 static cuzk_status read_pem(char **out, const char *path, const char *what, const char *marker,
@@ -27,8 +37,9 @@ static cuzk_status read_pem(char **out, const char *path, const char *what, cons
     size_t size;
     cuzk_status s = file_read(&data, &size, path, PEM_LIMIT, err);
     if (s) {
-        cuzk_error_prefix(err, "tls.%s", what);
-        return s;
+        char option[32];
+        snprintf(option, sizeof(option), "tls.%s", what);
+        return unusable(s, option, err);
     }
     if (!strstr((char *)data, "-----BEGIN ") || !strstr((char *)data, marker)) {
         mem_wipe(data, size);
@@ -116,15 +127,43 @@ void listen_unlock_socket(server *s)
     s->lock_fd = -1;
 }
 
+static int is_local(const char *address)
+{
+    static const char *const LOCAL[] = {"unix:", "127.", "localhost:", "[::1]:", "ipv4:127.", "ipv6:[::1]:"};
+    for (size_t i = 0; i < sizeof(LOCAL) / sizeof(LOCAL[0]); i++)
+        if (!strncmp(address, LOCAL[i], strlen(LOCAL[i])))
+            return 1;
+    return 0;
+}
+
+void listen_warn_public(const server_options *o)
+{
+    if (is_local(o->listen))
+        return;
+    int tls = given(o->tls_cert), token = given(o->token_file), certificates = given(o->tls_client_ca);
+    if (!tls && !token)
+        log_write(LOG_WARN, "rpc",
+                  "%s takes jobs from any machine, without encryption or token: set tls.cert and tls.key and "
+                  "auth.token_file, or listen on 127.0.0.1 or a unix socket",
+                  o->listen);
+    else if (!tls)
+        log_write(LOG_WARN, "rpc",
+                  "%s asks for a token but does not encrypt: whoever sees the traffic learns the token; set "
+                  "tls.cert and tls.key",
+                  o->listen);
+    else if (!token && !certificates)
+        log_write(LOG_WARN, "rpc",
+                  "%s encrypts but takes jobs from any machine: set auth.token_file or tls.client_ca",
+                  o->listen);
+}
+
 cuzk_status token_read(char **out, const char *path, cuzk_error *err)
 {
     uint8_t *data;
     size_t size;
     cuzk_status s = file_read(&data, &size, path, 4096, err);
-    if (s) {
-        cuzk_error_prefix(err, "auth.token_file");
-        return s;
-    }
+    if (s)
+        return unusable(s, "auth.token_file", err);
     while (size && (data[size - 1] == '\n' || data[size - 1] == '\r' || data[size - 1] == ' '))
         data[--size] = 0;
     if (size < 16 || strlen((char *)data) != size) {

@@ -8,7 +8,7 @@
 
 #define REQUEST_ID_LIMIT 256
 
-static void send_message(rpc_call *c, const ProtobufCMessage *m)
+void rpc_send_message(rpc_call *c, const ProtobufCMessage *m)
 {
     size_t n = protobuf_c_message_get_packed_size(m);
     uint8_t *bytes = mem_alloc(n);
@@ -94,7 +94,7 @@ static void handle_submit(rpc_call *c, const uint8_t *data, size_t size)
         r.job_id = done.job_id;
         r.queue_position = done.queue_position;
         r.assigned_gpu = done.assigned_device;
-        send_message(c, &r.base);
+        rpc_send_message(c, &r.base);
     }
     cuzk__v1__submit_proof_request__free_unpacked(m, NULL);
 }
@@ -187,9 +187,9 @@ static void send_result(waiting *w, const job_result *r)
     if (w->is_prove) {
         Cuzk__V1__ProveResponse p = CUZK__V1__PROVE_RESPONSE__INIT;
         p.result = &a;
-        send_message(w->call, &p.base);
+        rpc_send_message(w->call, &p.base);
     } else {
-        send_message(w->call, &a.base);
+        rpc_send_message(w->call, &a.base);
     }
     mem_free(t.stage);
     mem_free(t.event);
@@ -287,7 +287,7 @@ static void handle_cancel(rpc_call *c, const uint8_t *data, size_t size)
     } else {
         Cuzk__V1__CancelProofResponse r = CUZK__V1__CANCEL_PROOF_RESPONSE__INIT;
         r.was_running = was_running;
-        send_message(c, &r.base);
+        rpc_send_message(c, &r.base);
     }
     cuzk__v1__cancel_proof_request__free_unpacked(m, NULL);
 }
@@ -310,7 +310,7 @@ static void handle_metrics(rpc_call *c, const uint8_t *data, size_t size)
     }
     Cuzk__V1__GetMetricsResponse r = CUZK__V1__GET_METRICS_RESPONSE__INIT;
     r.prometheus_text = text;
-    send_message(c, &r.base);
+    rpc_send_message(c, &r.base);
     mem_free(text);
 }
 
@@ -323,7 +323,7 @@ static void on_preloaded(void *ctx, int already_loaded, uint64_t load_ms, const 
         Cuzk__V1__PreloadSrsResponse r = CUZK__V1__PRELOAD_SRS_RESPONSE__INIT;
         r.already_loaded = already_loaded;
         r.load_time_ms = load_ms;
-        send_message(c, &r.base);
+        rpc_send_message(c, &r.base);
     }
     rpc_unref(c);
 }
@@ -359,7 +359,7 @@ static void handle_evict(rpc_call *c, const uint8_t *data, size_t size)
         rpc_fail_error(c, &e);
     } else {
         r.was_loaded = was_loaded;
-        send_message(c, &r.base);
+        rpc_send_message(c, &r.base);
     }
     cuzk__v1__evict_srs_request__free_unpacked(m, NULL);
 }
@@ -453,7 +453,7 @@ static void handle_status(rpc_call *c, const uint8_t *data, size_t size)
         t.m.uptime_seconds = s.uptime_seconds;
         t.m.pinned_memory_bytes = s.pinned_used;
         t.m.pinned_memory_limit_bytes = s.pinned_limit;
-        send_message(c, &t.m.base);
+        rpc_send_message(c, &t.m.base);
     } else {
         rpc_fail(c, GRPC_STATUS_RESOURCE_EXHAUSTED, "out of memory");
     }
@@ -463,9 +463,17 @@ static void handle_status(rpc_call *c, const uint8_t *data, size_t size)
 
 #define PATH(name) "/cuzk.v1.ProvingEngine/" name
 const rpc_method SERVER_METHODS[] = {
-    {PATH("SubmitProof"), handle_submit, 0}, {PATH("AwaitProof"), handle_await, 0},
-    {PATH("Prove"), handle_prove, 0},        {PATH("CancelProof"), handle_cancel, 0},
-    {PATH("GetStatus"), handle_status, 0},   {PATH("GetMetrics"), handle_metrics, 0},
-    {PATH("PreloadSRS"), handle_preload, 0}, {PATH("EvictSRS"), handle_evict, 0},
+    {PATH("SubmitProof"), handle_submit, 0, 0},
+    {PATH("AwaitProof"), handle_await, 0, 0},
+    {PATH("Prove"), handle_prove, 0, 0},
+    {PATH("CancelProof"), handle_cancel, 0, 0},
+    {PATH("GetStatus"), handle_status, 0, 0},
+    {PATH("GetMetrics"), handle_metrics, 0, 0},
+    {PATH("PreloadSRS"), handle_preload, 0, 0},
+    {PATH("EvictSRS"), handle_evict, 0, 0},
+    {"/grpc.health.v1.Health/Check", health_handle_check, 1, 0},
+    {"/grpc.health.v1.Health/Watch", health_handle_watch, 1, 1},
+    {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", reflection_handle, 0, 1},
+    {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", reflection_handle, 0, 1},
 };
 const size_t SERVER_METHOD_COUNT = sizeof(SERVER_METHODS) / sizeof(SERVER_METHODS[0]);

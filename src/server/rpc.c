@@ -22,6 +22,10 @@ static void call_free(rpc_call *c)
         grpc_byte_buffer_destroy(c->payload);
     if (c->answer)
         grpc_byte_buffer_destroy(c->answer);
+    if (c->outgoing)
+        grpc_byte_buffer_destroy(c->outgoing);
+    if (c->incoming)
+        grpc_byte_buffer_destroy(c->incoming);
     grpc_slice_unref(c->status_details);
     if (c->call)
         grpc_call_unref(c->call);
@@ -94,6 +98,7 @@ static void on_closed(struct rpc_tag *tag, int ok)
     rpc_unref(c);
 }
 
+/* data NULL: no message, as at the end of a stream. */
 static void reply(rpc_call *c, grpc_status_code code, const char *message, const void *data, size_t size)
 {
     if (atomic_exchange(&c->answered, 1))
@@ -101,9 +106,11 @@ static void reply(rpc_call *c, grpc_status_code code, const char *message, const
     grpc_op ops[3];
     memset(ops, 0, sizeof(ops));
     size_t n = 0;
-    ops[n++].op = GRPC_OP_SEND_INITIAL_METADATA;
-    if (code == GRPC_STATUS_OK) {
-        grpc_slice slice = grpc_slice_from_copied_buffer(data ? data : "", size);
+    if (!c->headers_sent)
+        ops[n++].op = GRPC_OP_SEND_INITIAL_METADATA;
+    c->headers_sent = 1;
+    if (data) {
+        grpc_slice slice = grpc_slice_from_copied_buffer(data, size);
         c->answer = grpc_raw_byte_buffer_create(&slice, 1);
         grpc_slice_unref(slice);
         ops[n].op = GRPC_OP_SEND_MESSAGE;
@@ -122,7 +129,11 @@ static void reply(rpc_call *c, grpc_status_code code, const char *message, const
 
 void rpc_reply(rpc_call *c, const void *data, size_t size)
 {
-    reply(c, GRPC_STATUS_OK, NULL, data, size);
+    reply(c, GRPC_STATUS_OK, NULL, data ? data : "", size);
+}
+void rpc_finish(rpc_call *c)
+{
+    reply(c, GRPC_STATUS_OK, NULL, NULL, 0);
 }
 void rpc_fail(rpc_call *c, grpc_status_code code, const char *message)
 {
@@ -160,6 +171,25 @@ void rpc_fail_error(rpc_call *c, const cuzk_error *e)
     rpc_fail(c, code, e->message);
 }
 
+void rpc_dispatch(rpc_call *c, grpc_byte_buffer *message)
+{
+    if (!message) {
+        c->method->handle(c, NULL, 0);
+        return;
+    }
+    grpc_byte_buffer_reader reader;
+    if (!grpc_byte_buffer_reader_init(&reader, message)) {
+        grpc_byte_buffer_destroy(message);
+        rpc_fail(c, GRPC_STATUS_INVALID_ARGUMENT, "the request cannot be decompressed");
+        return;
+    }
+    grpc_slice all = grpc_byte_buffer_reader_readall(&reader);
+    grpc_byte_buffer_reader_destroy(&reader);
+    grpc_byte_buffer_destroy(message);
+    c->method->handle(c, GRPC_SLICE_START_PTR(all), GRPC_SLICE_LENGTH(all));
+    grpc_slice_unref(all);
+}
+
 static void handle(rpc_call *c)
 {
     if (!c->method) {
@@ -170,21 +200,13 @@ static void handle(rpc_call *c)
         rpc_fail(c, GRPC_STATUS_UNAUTHENTICATED, "this server asks for 'authorization: Bearer TOKEN'");
         return;
     }
-    if (!c->payload) { /* the client closed its side without a message */
+    if (!c->payload && !c->method->streaming) { /* the client closed its side without a message */
         rpc_fail(c, GRPC_STATUS_INVALID_ARGUMENT, "the request has no message");
         return;
     }
-    grpc_byte_buffer_reader reader;
-    if (!grpc_byte_buffer_reader_init(&reader, c->payload)) {
-        rpc_fail(c, GRPC_STATUS_INVALID_ARGUMENT, "the request cannot be decompressed");
-        return;
-    }
-    grpc_slice all = grpc_byte_buffer_reader_readall(&reader);
-    grpc_byte_buffer_reader_destroy(&reader);
-    grpc_byte_buffer_destroy(c->payload);
+    grpc_byte_buffer *message = c->payload;
     c->payload = NULL;
-    c->method->handle(c, GRPC_SLICE_START_PTR(all), GRPC_SLICE_LENGTH(all));
-    grpc_slice_unref(all);
+    rpc_dispatch(c, message);
 }
 
 static void on_arrived(struct rpc_tag *tag, int ok)
@@ -267,12 +289,22 @@ static cuzk_status open_port(server *s, const server_options *o, cuzk_error *err
         return st;
     int port = grpc_server_add_http2_port(s->grpc, o->listen, credentials);
     grpc_server_credentials_release(credentials);
+    if (port <= 0 && o->tls_cert && *o->tls_cert) {
+        /* The core does not say which it was; without TLS it can only be the address. */
+        credentials = grpc_insecure_server_credentials_create();
+        port = grpc_server_add_http2_port(s->grpc, o->listen, credentials);
+        grpc_server_credentials_release(credentials);
+        if (port > 0)
+            return cuzk_error_set(
+                err, CUZK_BAD_INPUT,
+                "tls.cert, tls.key and tls.client_ca cannot be used: one of %s, %s and %s is "
+                "damaged, or the key belongs to another certificate",
+                o->tls_cert, o->tls_key,
+                o->tls_client_ca && *o->tls_client_ca ? o->tls_client_ca : "(no client CA)");
+    }
     if (port <= 0)
         return cuzk_error_set(err, CUZK_IO_ERROR,
-                              "cannot listen on %s: the address is in use, not this machine's, or (with TLS) "
-                              "the certificate and "
-                              "key do not read as PEM",
-                              o->listen);
+                              "cannot listen on %s: the address is in use or not this machine's", o->listen);
     s->port = s->socket_path ? 0 : port;
     return CUZK_OK;
 }
@@ -312,6 +344,8 @@ cuzk_status server_start(server **out, engine *e, const server_options *o, cuzk_
         st = token_read(&s->token, o->token_file, err);
     }
     if (!st)
+        st = health_create(s, err);
+    if (!st)
         st = listen_lock_socket(s, o->listen, err);
     if (st)
         goto failed;
@@ -341,8 +375,11 @@ cuzk_status server_start(server **out, engine *e, const server_options *o, cuzk_
         arm(s, &s->methods[i]);
     arm(s, NULL);
     st = start_threads(s, err);
+    if (!st)
+        st = health_start(s, err);
     if (st)
         goto failed;
+    listen_warn_public(o);
     *out = s;
     return CUZK_OK;
 failed:
@@ -384,6 +421,7 @@ void server_stop(server *s, uint64_t grace_ms)
     if (!s)
         return;
     atomic_store(&s->stopping, 1);
+    health_stop(s);
     if (s->grpc) {
         /* grpc_server_shutdown needs registered queues that somebody drains. */
         stop_core(s, grace_ms);
@@ -395,6 +433,7 @@ void server_stop(server *s, uint64_t grace_ms)
         grpc_server_destroy(s->grpc);
         grpc_completion_queue_destroy(s->queue);
     }
+    health_free(s);
     listen_unlock_socket(s);
     if (s->token)
         mem_wipe(s->token, strlen(s->token));

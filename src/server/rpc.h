@@ -11,12 +11,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct ProtobufCMessage;
 typedef struct rpc_call rpc_call;
 typedef struct rpc_method {
     const char *path; /* "/cuzk.v1.ProvingEngine/SubmitProof" */
     /* data, size: the request message, valid during the call. */
     void (*handle)(rpc_call *c, const uint8_t *data, size_t size);
     int open; /* answered without a token (health) */
+    /* A stream of messages: the handler is called for each message of the client, with data NULL once the
+     * client has closed its side, and answers each call by rpc_send, rpc_send_and_receive or rpc_fail. */
+    int streaming;
 } rpc_method;
 
 struct rpc_tag { /* what a completion queue event points to */
@@ -26,7 +30,7 @@ struct rpc_tag { /* what a completion queue event points to */
 struct rpc_call {
     server *server;
     const rpc_method *method; /* NULL: unknown methods */
-    struct rpc_tag arrived, closed, replied;
+    struct rpc_tag arrived, closed, replied, streamed;
     grpc_call *call;
     grpc_call_details details; /* of unknown methods */
     grpc_metadata_array metadata, trailing;
@@ -35,6 +39,11 @@ struct rpc_call {
     int cancelled; /* filled by the core when the call is over */
     atomic_int references, answered, gone;
     grpc_slice status_details;
+    /* Streams: what is under way, and who is told of its end. */
+    grpc_byte_buffer *outgoing, *incoming;
+    int headers_sent;
+    void (*sent)(rpc_call *c, void *ctx, int ok);
+    void *sent_ctx;
     /* What a handler keeps while it waits: called once if the client goes away before the reply. */
     pthread_mutex_t lock;
     void (*on_gone)(rpc_call *c, void *ctx);
@@ -44,6 +53,17 @@ struct rpc_call {
 /* Sends the reply; data is copied. Only the first reply of a call is sent. */
 void rpc_reply(rpc_call *c, const void *data, size_t size);
 void rpc_fail(rpc_call *c, grpc_status_code code, const char *message);
+/* Streams (stream.c). One send at a time: sent runs once, on a thread of the server, when the message is on
+ * its way (ok) or the client is gone (not ok); where the send cannot begin it runs before the return. data is
+ * copied. */
+void rpc_send(rpc_call *c, const void *data, size_t size, void (*sent)(rpc_call *c, void *ctx, int ok),
+              void *ctx);
+/* Sends, then hands the client's next message to the method's handler. */
+void rpc_send_and_receive(rpc_call *c, const void *data, size_t size);
+/* Ends a stream; rpc_fail ends it with another status. */
+void rpc_finish(rpc_call *c);
+/* Hands a message of the client to the method's handler (NULL: the client closed its side). Frees it. */
+void rpc_dispatch(rpc_call *c, grpc_byte_buffer *message);
 /* The gRPC status that belongs to a cuzk status. */
 void rpc_fail_error(rpc_call *c, const cuzk_error *e);
 /* Keeps the call alive beyond the handler. */
@@ -70,15 +90,31 @@ struct server {
     const rpc_method *methods;
     void **handles; /* registered methods */
     size_t method_count;
+    struct health *health;
 };
 extern const rpc_method SERVER_METHODS[];
 extern const size_t SERVER_METHOD_COUNT;
+
+/* methods.c */
+void rpc_send_message(rpc_call *c, const struct ProtobufCMessage *m);
+/* health.c: grpc.health.v1. The watcher tells those who watch of changes; health_stop ends their streams and
+ * is called before the core is shut down, health_free after. */
+void health_handle_check(rpc_call *c, const uint8_t *data, size_t size);
+void health_handle_watch(rpc_call *c, const uint8_t *data, size_t size);
+cuzk_status health_create(server *s, cuzk_error *err);
+cuzk_status health_start(server *s, cuzk_error *err);
+void health_stop(server *s);
+void health_free(server *s);
+/* reflection.c: grpc.reflection.v1 and v1alpha */
+void reflection_handle(rpc_call *c, const uint8_t *data, size_t size);
 
 /* listen.c: credentials from PEM files; the lock that keeps a second instance from a unix socket; the token.
  */
 cuzk_status listen_credentials(grpc_server_credentials **out, const server_options *o, cuzk_error *err);
 cuzk_status listen_lock_socket(server *s, const char *address, cuzk_error *err);
 void listen_unlock_socket(server *s);
+/* A sentence in the log where other machines may come in without showing who they are. */
+void listen_warn_public(const server_options *o);
 cuzk_status token_read(char **out, const char *path, cuzk_error *err);
 /* 1 if the call may pass. */
 int token_accepts(server *s, const grpc_metadata_array *metadata);
