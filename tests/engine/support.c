@@ -171,8 +171,8 @@ void await_job(engine *e, const char *job_id, uint64_t timeout_ms, outcome *out)
 
 static circuit_kind circuit_kind_of(const test_request *r)
 {
-    static const circuit_kind KINDS[ENGINE_KINDS] = {CIRCUIT_POREP, CIRCUIT_POREP, CIRCUIT_UPDATE, CIRCUIT_WINDOW,
-                                                     CIRCUIT_WINNING};
+    static const circuit_kind KINDS[ENGINE_KINDS] = {CIRCUIT_POREP, CIRCUIT_POREP, CIRCUIT_UPDATE,
+                                                     CIRCUIT_WINDOW, CIRCUIT_WINNING};
     return KINDS[r->q.proof_kind];
 }
 
@@ -197,7 +197,8 @@ void assert_valid(const test_request *r, const uint8_t *proof, size_t size)
     char path[4096];
     assert_int_equal(poseidon_set_create(&ps, &err), CUZK_OK);
     if (proof_task_parse(&t, &q, ps, &err) ||
-        params_find(path, sizeof path, getenv("CUZK_TEST_SRS"), proof_task_circuit(t), ".vk", 1, NULL, &err) ||
+        params_find(path, sizeof path, getenv("CUZK_TEST_SRS"), proof_task_circuit(t), ".vk", 1, NULL,
+                    &err) ||
         vk_open(&vk, path, &err))
         fail_msg("%s", err.message);
     assert_int_equal(size, proof_task_partitions(t) * GROTH16_PROOF_BYTES);
@@ -247,7 +248,8 @@ static cuzk_status describe(uint32_t ordinal, cuzk_device_info *info, cuzk_error
     return cuzk_backend_cpu()->device_describe(0, info, err);
 }
 
-static cuzk_status open_device(cuzk_device **out, uint32_t ordinal, const cuzk_device_options *o, cuzk_error *err)
+static cuzk_status open_device(cuzk_device **out, uint32_t ordinal, const cuzk_device_options *o,
+                               cuzk_error *err)
 {
     cuzk_status s = cuzk_backend_cpu()->device_open(out, 0, o, err);
     opened[ordinal] = *out;
@@ -291,7 +293,8 @@ static unsigned ordinal_of(const cuzk_device_key *key)
 }
 
 /* Stands at the gate; what the proof is to become. */
-static cuzk_status pass(unsigned d, uint32_t count, cuzk_cancel_fn *cancel, void *ctx, int *wrong, cuzk_error *err)
+static cuzk_status pass(unsigned d, uint32_t count, cuzk_cancel_fn *cancel, void *ctx, int *wrong,
+                        cuzk_error *err)
 {
     cuzk_status s = CUZK_OK;
     gate *g = &the_gate;
@@ -326,8 +329,9 @@ static void spoil(cuzk_sums *s)
     s->h = s->l;
 }
 
-static cuzk_status prove_batch(cuzk_device_key *key, const cuzk_witness_view *w, uint32_t count, cuzk_sums *sums,
-                               cuzk_device_times *times, cuzk_cancel_fn *cancel, void *ctx, cuzk_error *err)
+static cuzk_status prove_batch(cuzk_device_key *key, const cuzk_witness_view *w, uint32_t count,
+                               cuzk_sums *sums, cuzk_device_times *times, cuzk_cancel_fn *cancel, void *ctx,
+                               cuzk_error *err)
 {
     int wrong;
     cuzk_status s = pass(ordinal_of(key), count, cancel, ctx, &wrong, err);
@@ -356,7 +360,8 @@ static cuzk_status prove_start(cuzk_device_key *key, cuzk_device_job **out, cons
     return s;
 }
 
-static cuzk_status prove_finish(cuzk_device_job *made, cuzk_sums *sums, cuzk_device_times *times, cuzk_error *err)
+static cuzk_status prove_finish(cuzk_device_job *made, cuzk_sums *sums, cuzk_device_times *times,
+                                cuzk_error *err)
 {
     (void)err;
     struct gate_job *j = (struct gate_job *)made;

@@ -1,8 +1,10 @@
-/* What the engine's tests share: a configuration over the test SRS, requests from golden cases, and a back end whose
- * devices are the CPU behind a gate, so that a test decides when a proof goes on, fails or is wrong. */
+/* What the engine's tests share: a configuration over the test SRS, requests from golden cases, and a back
+ * end whose devices are the CPU behind a gate, so that a test decides when a proof goes on, fails or is
+ * wrong. */
 #ifndef TESTS_ENGINE_SUPPORT_H
 #define TESTS_ENGINE_SUPPORT_H
 #include "support/vanilla.h" /* jansson before base/json_write.h */
+
 #include "cuzk/backend.h"
 #include "engine/engine.h"
 #include "engine/internal.h"

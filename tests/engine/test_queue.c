@@ -118,7 +118,8 @@ static void test_two_while_busy(void **state)
     engine_destroy(e);
 }
 
-/* Proves two jobs of two partitions under an order, and says whether the first ended before the second began. */
+/* Proves two jobs of two partitions under an order, and says whether the first ended before the second began.
+ */
 static int first_ends_first(const char *order)
 {
     config c;
@@ -198,8 +199,8 @@ static void test_aging(void **state)
     test_config(&c);
     engine *e = start_one(&c);
     uint64_t minute = 60000000000u;
-    job low = {.priority = PRIORITY_LOW, .submitted_ns = minute}, normal = {.priority = PRIORITY_NORMAL,
-                                                                         .submitted_ns = 21 * minute};
+    job low = {.priority = PRIORITY_LOW, .submitted_ns = minute},
+        normal = {.priority = PRIORITY_NORMAL, .submitted_ns = 21 * minute};
     /* aging 10m: after ten minutes LOW counts as NORMAL, after twenty as HIGH, never as CRITICAL. */
     assert_int_equal(job_effective_priority(e, &low, 10 * minute), PRIORITY_LOW);
     assert_int_equal(job_effective_priority(e, &low, 11 * minute), PRIORITY_NORMAL);
@@ -306,7 +307,8 @@ static void test_batches(void **state)
     assert_int_equal(largest_batch("4", "10000", &window1), 1);
 }
 
-/* A cancelled job in a batch does not take the others with it; a PoSt goes ahead of a batch that is filling. */
+/* A cancelled job in a batch does not take the others with it; a PoSt goes ahead of a batch that is filling.
+ */
 static void test_batch_and_post(void **state)
 {
     (void)state;
@@ -360,10 +362,14 @@ static int close_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_critical_overtakes_fifty), cmocka_unit_test(test_two_while_busy),
-        cmocka_unit_test(test_partitions_stay_together), cmocka_unit_test(test_sort_by_type),
-        cmocka_unit_test(test_aging),                    cmocka_unit_test(test_low_is_not_starved),
-        cmocka_unit_test(test_full_queue),               cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_critical_overtakes_fifty),
+        cmocka_unit_test(test_two_while_busy),
+        cmocka_unit_test(test_partitions_stay_together),
+        cmocka_unit_test(test_sort_by_type),
+        cmocka_unit_test(test_aging),
+        cmocka_unit_test(test_low_is_not_starved),
+        cmocka_unit_test(test_full_queue),
+        cmocka_unit_test(test_batches),
         cmocka_unit_test(test_batch_and_post),
     };
     return cmocka_run_group_tests(tests, open_requests, close_requests);

@@ -1,7 +1,8 @@
 # The engine and the store below the RPC layer: tests/engine/test_X.c is the ctest case engine/X. They prove real 2 KiB
 # requests with the test SRS. CUZK_KILLS and CUZK_JOBS lengthen the endurance cases (200 and 10000 in the long run).
 if(TARGET cuzk_engine AND TARGET cuzk_test_support)
-  add_library(cuzk_engine_support STATIC ${CMAKE_SOURCE_DIR}/tests/engine/support.c)
+  add_library(cuzk_engine_support STATIC ${CMAKE_SOURCE_DIR}/tests/engine/support.c
+    ${CMAKE_SOURCE_DIR}/tests/engine/postgres_server.c)
   target_link_libraries(cuzk_engine_support PUBLIC cuzk_engine cuzk_test_support)
   target_include_directories(cuzk_engine_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(cuzk_engine_support PUBLIC CUZK_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
