@@ -82,10 +82,15 @@ void g2_ref_get(g2_affine *r, point_ref p);
 void g1_batch_add(g1_affine *const *out, const point_ref *a, const point_ref *b, size_t n, g1_batch *scratch);
 void g2_batch_add(g2_affine *const *out, const point_ref *a, const point_ref *b, size_t n, g2_batch *scratch);
 
-/* r[i] = k[i] * base for many scalars (setup): fixed-base windows, batch-affine sums. r may hold infinities.
- */
+/* r[i] = k[i] * base for many scalars (setup): fixed-base windows, batch-affine sums. r may hold infinities;
+ * base lies in the subgroup. Make many at a time: each call makes its own table. The choice of the form is in
+ * src/msm/fixed.c. */
 cuzk_status g1_fixed_base_many(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,
                                cuzk_error *err);
 cuzk_status g2_fixed_base_many(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p,
                                cuzk_error *err);
+cuzk_status g1_fixed_base_portable(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,
+                                   cuzk_error *err);
+cuzk_status g2_fixed_base_portable(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p,
+                                   cuzk_error *err);
 #endif

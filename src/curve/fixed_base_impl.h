@@ -108,8 +108,8 @@ static void fixed_piece(void *ctx, size_t task, unsigned worker)
     mem_wipe(s->k, m * sizeof *s->k); /* toxic waste, in a setup */
 }
 
-cuzk_status FN(fixed_base_many)(AFFINE *r, const AFFINE *base, const fr *k, size_t n, pool *p,
-                                cuzk_error *err)
+cuzk_status FN(fixed_base_portable)(AFFINE *r, const AFFINE *base, const fr *k, size_t n, pool *p,
+                                    cuzk_error *err)
 {
     fixed_job j = {r, k, n, NULL, fixed_window(n), 0, 0, NULL, NULL, pool_size(p)};
     JACOBIAN at, start[SCALAR_BITS / 2 + 1];

@@ -156,6 +156,8 @@ static void points_slice(point52 *r, const g1_affine *const base[8], size_t coun
 
 #include "msm/sum_ifma.h"
 
+#include "msm/fixed_ifma.h"
+
 cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
                         const cancel_token *cancel, cuzk_error *err)
 {
@@ -166,4 +168,9 @@ cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *
                                const cancel_token *cancel, cuzk_error *err)
 {
     return subset(out, bases, bits, n, p, cancel, err);
+}
+
+cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err)
+{
+    return fixed_base(r, base, k, n, p, err);
 }

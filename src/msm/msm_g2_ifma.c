@@ -175,6 +175,8 @@ static void points_slice(point52 *r, const g2_affine *const base[8], size_t coun
 
 #include "msm/sum_ifma.h"
 
+#include "msm/fixed_ifma.h"
+
 cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
                         const cancel_token *cancel, cuzk_error *err)
 {
@@ -185,4 +187,9 @@ cuzk_status msm_g2_subset_ifma(g2 *out, const g2_affine *bases, const uint64_t *
                                const cancel_token *cancel, cuzk_error *err)
 {
     return subset(out, bases, bits, n, p, cancel, err);
+}
+
+cuzk_status g2_fixed_base_ifma(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err)
+{
+    return fixed_base(r, base, k, n, p, err);
 }

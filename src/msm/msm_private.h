@@ -25,4 +25,6 @@ cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *
                                const cancel_token *cancel, cuzk_error *err);
 cuzk_status msm_g2_subset_ifma(g2 *out, const g2_affine *bases, const uint64_t *bits, size_t n, pool *p,
                                const cancel_token *cancel, cuzk_error *err);
+cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err);
+cuzk_status g2_fixed_base_ifma(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err);
 #endif

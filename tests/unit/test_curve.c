@@ -312,6 +312,19 @@ static void set_inf(void *p, size_t n)
                 G##_to_affine(&t, &e);                                                                       \
                 assert_memory_equal(&t, &r[i], sizeof t);                                                    \
             }                                                                                                \
+            for (int same = 0; same < 3; same++) { /* one value for all */                                   \
+                const fr *value = same == 0 ? &FR_ZERO : same == 1 ? &FR_ONE : &FR_MINUS_ONE;                \
+                for (size_t i = 0; i < n; i++)                                                               \
+                    k[i] = *value;                                                                           \
+                assert_int_equal(G##_fixed_base_many(r, &base, k, n, three, NULL), CUZK_OK);                 \
+                memset(&t, 0, sizeof t);                                                                     \
+                if (same)                                                                                    \
+                    t = base;                                                                                \
+                if (same == 2)                                                                               \
+                    G##_affine_neg(&t, &base);                                                               \
+                for (size_t i = 0; i < n; i++)                                                               \
+                    assert_memory_equal(&t, &r[i], sizeof t);                                                \
+            }                                                                                                \
             assert_int_equal(G##_fixed_base_many(r, &inf, k, n, three, NULL), CUZK_OK);                      \
             for (size_t i = 0; i < n; i++)                                                                   \
                 assert_true(G##_affine_is_inf(&r[i]));                                                       \
