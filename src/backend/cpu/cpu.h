@@ -20,11 +20,12 @@ struct cuzk_device {
     cuzk_device_options options;
 };
 
-/* One query of a key. points is NULL where the query is streamed. */
+/* One query of a key. points is NULL while the query is streamed. */
 typedef struct cpu_query {
     const char *name;
     const uint8_t *encoded;
     uint64_t count;
+    int keep;     /* decoded when a second proof shows that it pays */
     void *points; /* g1_affine or g2_affine */
 } cpu_query;
 
@@ -36,7 +37,8 @@ struct cuzk_device_key {
     cuzk_query_view view;
     cpu_query query[QUERY_COUNT];
     domain *domain;
-    uint64_t bytes;
+    uint64_t bytes;  /* as planned */
+    uint64_t proofs; /* made so far */
 };
 
 struct cuzk_device_job {
@@ -126,6 +128,14 @@ cuzk_status cpu_decode_g1(g1_affine *out, const cuzk_device_key *key, int query,
                           cuzk_error *err) CUZK_MUST_CHECK;
 cuzk_status cpu_decode_g2(g2_affine *out, const cuzk_device_key *key, int query,
                           cuzk_error *err) CUZK_MUST_CHECK;
+
+/* Checks every point of a query: form, curve, subgroup. */
+cuzk_status cpu_check_g1(const cuzk_device_key *key, int query, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status cpu_check_g2(const cuzk_device_key *key, int query, cuzk_error *err) CUZK_MUST_CHECK;
+
+/* ---- key.c ---- */
+/* Decodes the queries that the plan keeps and that are not there yet. */
+cuzk_status cpu_key_decode(cuzk_device_key *key, cuzk_error *err) CUZK_MUST_CHECK;
 
 /* ---- key.c, prove.c, ops.c: the table's functions ---- */
 cuzk_status cpu_key_load(cuzk_device *device, cuzk_device_key **out, const cuzk_circuit_view *circuit,

@@ -41,13 +41,14 @@ static uint64_t working_bytes(unsigned log_n)
     return 3 * (sizeof(fr) << log_n) + ((uint64_t)512 << 20);
 }
 
-/* Decodes queries while they fit. The H query first: every proof uses all of it, of the others about half. */
-static cuzk_status keep_queries(cuzk_device_key *key, unsigned log_n, cuzk_error *err)
+/* Chooses the queries that are kept decoded, while they fit. The H query first: every proof uses all of it,
+ * of the others about half. */
+static void plan_queries(cuzk_device_key *key, unsigned log_n)
 {
     static const int order[QUERY_COUNT] = {QUERY_H, QUERY_A, QUERY_L, QUERY_B_G2, QUERY_B_G1};
     const cuzk_device_options *o = &key->device->options;
     if (o->stream_queries)
-        return CUZK_OK;
+        return;
     uint64_t limit = o->memory_limit ? o->memory_limit : mem_available_bytes() / 2;
     uint64_t taken = key->bytes + working_bytes(log_n);
     for (int i = 0; i < QUERY_COUNT; i++) {
@@ -55,17 +56,35 @@ static cuzk_status keep_queries(cuzk_device_key *key, unsigned log_n, cuzk_error
         uint64_t bytes = q->count * point_bytes(order[i]);
         if (taken + bytes > limit)
             continue;
-        q->points = big_alloc(bytes);
-        if (!q->points)
-            continue; /* it is streamed instead */
+        q->keep = 1;
         taken += bytes;
         key->bytes += bytes;
-        cuzk_status s = order[i] == QUERY_B_G2 ? cpu_decode_g2(q->points, key, order[i], err)
-                                               : cpu_decode_g1(q->points, key, order[i], err);
-        if (s != CUZK_OK)
-            return s;
     }
-    return CUZK_OK;
+}
+
+cuzk_status cpu_key_decode(cuzk_device_key *key, cuzk_error *err)
+{
+    cuzk_status s = CUZK_OK;
+    for (int i = 0; i < QUERY_COUNT && s == CUZK_OK; i++) {
+        cpu_query *q = &key->query[i];
+        if (!q->keep || q->points || !(q->points = big_alloc(q->count * point_bytes(i))))
+            continue; /* without memory it stays streamed */
+        s = i == QUERY_B_G2 ? cpu_decode_g2(q->points, key, i, err) : cpu_decode_g1(q->points, key, i, err);
+        if (s == CUZK_OK)
+            continue;
+        big_free(q->points, q->count * point_bytes(i));
+        q->points = NULL;
+    }
+    return s;
+}
+
+/* Every point, whether it is kept or not. */
+static cuzk_status cpu_key_check(const cuzk_device_key *key, cuzk_error *err)
+{
+    cuzk_status s = CUZK_OK;
+    for (int i = 0; i < QUERY_COUNT && s == CUZK_OK; i++)
+        s = i == QUERY_B_G2 ? cpu_check_g2(key, i, err) : cpu_check_g1(key, i, err);
+    return s;
 }
 
 static void describe_plan(const cuzk_device_key *key, char *plan, size_t size)
@@ -74,11 +93,11 @@ static void describe_plan(const cuzk_device_key *key, char *plan, size_t size)
         return;
     char kept[64] = "", streamed[64] = "";
     for (int i = 0; i < QUERY_COUNT; i++) {
-        char *list = key->query[i].points ? kept : streamed;
+        char *list = key->query[i].keep ? kept : streamed;
         snprintf(list + strlen(list), 64 - strlen(list), "%s%s", list[0] ? ", " : "", key->query[i].name);
     }
-    snprintf(plan, size, "kept decoded: %s; streamed: %s; %llu MiB on %u threads", kept[0] ? kept : "none",
-             streamed[0] ? streamed : "none", (unsigned long long)(key->bytes >> 20),
+    snprintf(plan, size, "kept decoded from the second proof on: %s; streamed: %s; %llu MiB on %u threads",
+             kept[0] ? kept : "none", streamed[0] ? streamed : "none", (unsigned long long)(key->bytes >> 20),
              pool_size(key->device->pool));
 }
 
@@ -92,11 +111,13 @@ cuzk_status cpu_key_load(cuzk_device *device, cuzk_device_key **out, const cuzk_
     key->device = device;
     key->circuit = *circuit;
     key->view = *queries;
-    key->query[QUERY_H] = (cpu_query){"h", queries->h, queries->h_count, NULL};
-    key->query[QUERY_L] = (cpu_query){"l", queries->l, queries->l_count, NULL};
-    key->query[QUERY_A] = (cpu_query){"a", queries->a, queries->a_count, NULL};
-    key->query[QUERY_B_G1] = (cpu_query){"b_g1", queries->b_g1, queries->b_g1_count, NULL};
-    key->query[QUERY_B_G2] = (cpu_query){"b_g2", queries->b_g2, queries->b_g2_count, NULL};
+    key->query[QUERY_H] = (cpu_query){.name = "h", .encoded = queries->h, .count = queries->h_count};
+    key->query[QUERY_L] = (cpu_query){.name = "l", .encoded = queries->l, .count = queries->l_count};
+    key->query[QUERY_A] = (cpu_query){.name = "a", .encoded = queries->a, .count = queries->a_count};
+    key->query[QUERY_B_G1] =
+        (cpu_query){.name = "b_g1", .encoded = queries->b_g1, .count = queries->b_g1_count};
+    key->query[QUERY_B_G2] =
+        (cpu_query){.name = "b_g2", .encoded = queries->b_g2, .count = queries->b_g2_count};
     unsigned log_n = log_domain(circuit->constraints);
     cuzk_status s;
     if (log_n > DOMAIN_MAX_LOG)
@@ -109,7 +130,9 @@ cuzk_status cpu_key_load(cuzk_device *device, cuzk_device_key **out, const cuzk_
         s = domain_create(&key->domain, log_n, 7, err);
     if (s == CUZK_OK) {
         key->bytes = domain_memory(log_n);
-        s = keep_queries(key, log_n, err);
+        plan_queries(key, log_n);
+        if (device->options.check_points)
+            s = cpu_key_check(key, err);
     }
     if (s != CUZK_OK) {
         cpu_key_unload(key);

@@ -125,7 +125,7 @@ static void decode_range(void *ctx, size_t first, size_t end, unsigned worker)
 static cuzk_status bad_point(const cpu_query *q, uint64_t at, cuzk_error *err)
 {
     return cuzk_error_set(err, CUZK_BAD_INPUT,
-                          "point %llu of the %s query is not an encoded point: the parameters are damaged",
+                          "point %llu of the %s query is not valid: the parameters are damaged",
                           (unsigned long long)at, q->name);
 }
 
@@ -293,32 +293,50 @@ static void check_range(void *ctx, size_t first, size_t end, unsigned worker)
     }
 }
 
+static cuzk_status check_piece(point *scratch, const cuzk_device_key *key, const cpu_query *q,
+                               const uint8_t *in, uint64_t first, uint64_t n, cuzk_error *err)
+{
+    check_job d = {.out = scratch, .in = in, .bad = UINT64_MAX};
+    pool_for_range(key->device->pool, n, 64, check_range, &d);
+    return d.bad == UINT64_MAX ? CUZK_OK : bad_point(q, first + d.bad, err);
+}
+
 static cuzk_status decode_piece(point *out, const cuzk_device_key *key, const cpu_query *q, const uint8_t *in,
                                 uint64_t first, uint64_t n, cuzk_error *err)
 {
-    pool *p = key->device->pool;
-    if (key->device->options.check_points) {
-        check_job d = {.out = out, .in = in, .bad = UINT64_MAX};
-        pool_for_range(p, n, 64, check_range, &d);
-        return d.bad == UINT64_MAX ? CUZK_OK : bad_point(q, first + d.bad, err);
-    }
-    ptrdiff_t bad = FN(decode_many)(out, in, n, p);
+    ptrdiff_t bad = FN(decode_many)(out, in, n, key->device->pool);
     return bad < 0 ? CUZK_OK : bad_point(q, first + (uint64_t)bad, err);
 }
 
-cuzk_status OF_G(cpu_decode)(point *out, const cuzk_device_key *key, int query, cuzk_error *err)
+/* Goes over the whole query; out NULL: checks, and keeps nothing. */
+static cuzk_status all_pieces(point *out, const cuzk_device_key *key, int query, cuzk_error *err)
 {
     const cpu_query *q = &key->query[query];
     query_reader r;
     uint64_t piece = query_stream_piece(q->count, 17);
+    point *scratch = out ? NULL : big_alloc(piece * sizeof(point));
     cuzk_status s = query_reader_init(&r, &key->view, piece * ENCODED, err);
+    if (s == CUZK_OK && !out && !scratch)
+        s = mem_error(err, piece * sizeof(point), "checking a query");
     for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += piece) {
         uint64_t n = q->count - first < piece ? q->count - first : piece;
         const uint8_t *in;
         s = query_reader_get(&r, &in, q->encoded + first * ENCODED, n * ENCODED, err);
         if (s == CUZK_OK)
-            s = decode_piece(out + first, key, q, in, first, n, err);
+            s = out ? decode_piece(out + first, key, q, in, first, n, err)
+                    : check_piece(scratch, key, q, in, first, n, err);
     }
     query_reader_clear(&r);
+    big_free(scratch, piece * sizeof(point));
     return s;
+}
+
+cuzk_status OF_G(cpu_decode)(point *out, const cuzk_device_key *key, int query, cuzk_error *err)
+{
+    return all_pieces(out, key, query, err);
+}
+
+cuzk_status OF_G(cpu_check)(const cuzk_device_key *key, int query, cuzk_error *err)
+{
+    return all_pieces(NULL, key, query, err);
 }
