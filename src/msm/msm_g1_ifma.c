@@ -161,7 +161,13 @@ static void points_slice(point52 *r, const g1_affine *const base[8], size_t coun
 cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
                         const cancel_token *cancel, cuzk_error *err)
 {
-    return sum(out, bases, index, k, n, p, cancel, err);
+    return sum(out, bases, index, k, n, NULL, p, cancel, err);
+}
+
+cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n, const msm_tuning *tuning,
+                              pool *p, cuzk_error *err)
+{
+    return sum(out, bases, NULL, k, n, tuning, p, NULL, err);
 }
 
 cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,

@@ -180,7 +180,7 @@ static void points_slice(point52 *r, const g2_affine *const base[8], size_t coun
 cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
                         const cancel_token *cancel, cuzk_error *err)
 {
-    return sum(out, bases, index, k, n, p, cancel, err);
+    return sum(out, bases, index, k, n, NULL, p, cancel, err);
 }
 
 cuzk_status msm_g2_subset_ifma(g2 *out, const g2_affine *bases, const uint64_t *bits, size_t n, pool *p,

@@ -38,10 +38,15 @@ static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
     j->parts = mem_calloc((size_t)j->windows * pieces, sizeof *j->parts);
     if (!j->parts)
         return mem_error(err, (size_t)j->windows * pieces * sizeof *j->parts, "a sum of points");
-    for (uint32_t w = 0; w < j->windows; w += group)
-        for (uint32_t i = 0; i < pieces; i++)
-            j->parts[j->part_count++] = (part){w, group < j->windows - w ? group : j->windows - w,
-                                               i * (j->buckets / pieces), j->buckets / pieces};
+    for (uint32_t w = 0; w < j->windows; w += group) {
+        /* the top window holds what is left of the bits: its digits are at most 2^top, the carry included */
+        unsigned top = GLV_BITS - j->c * (j->windows - 1);
+        uint32_t used = w + 1 == j->windows && top + 1 < j->c ? (uint32_t)1 << top : j->buckets;
+        uint32_t buckets = used / pieces ? used / pieces : 1;
+        for (uint32_t i = 0; i < pieces && i * buckets < used; i++)
+            j->parts[j->part_count++] =
+                (part){w, group < j->windows - w ? group : j->windows - w, i * buckets, buckets};
+    }
     return CUZK_OK;
 }
 
@@ -59,16 +64,18 @@ static void *take(memory *list, size_t *count, size_t bytes)
 }
 
 /* The windows of all wide terms. */
-static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, pool *p, cuzk_error *err)
+static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tuning *tuning, pool *p, cuzk_error *err)
 {
     unsigned threads = pool_size(p);
     memory list[8];
     size_t taken = 0, worker_bytes = 0;
     cuzk_status st = CUZK_OK;
-    j->c = choose_window(wide);
+    j->c = tuning && tuning->window ? tuning->window : choose_window(wide);
     j->windows = glv_windows(j->c);
     j->buckets = (uint32_t)1 << (j->c - 1);
-    size_t chunk = wide / 8 < CHUNK_LEAST ? CHUNK_LEAST : wide / 8 > CHUNK_MOST ? CHUNK_MOST : wide / 8;
+    size_t chunk = wide / 4 < CHUNK_LEAST ? CHUNK_LEAST : wide / 4 > CHUNK_MOST ? CHUNK_MOST : wide / 4;
+    if (tuning && tuning->chunk)
+        chunk = tuning->chunk;
     j->chunk = wide < chunk ? (wide + 7) / 8 * 8 : chunk + BLOCK;
     j->stride = 2 * j->chunk + 352; /* an odd multiple of 32 more: planes do not share sets of the caches */
     points_beta(&j->beta);
@@ -171,8 +178,8 @@ static cuzk_status sum_ones(JACOBIAN *out, const sum_job *j, pool *p, cuzk_error
     return st;
 }
 
-static cuzk_status sum(JACOBIAN *out, const AFFINE *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
-                       const cancel_token *cancel, cuzk_error *err)
+static cuzk_status sum(JACOBIAN *out, const AFFINE *bases, const uint32_t *index, const scalar *k, size_t n,
+                       const msm_tuning *tuning, pool *p, const cancel_token *cancel, cuzk_error *err)
 {
     sum_job j = {.bases = bases, .index = index, .k = k, .n = n, .cancel = cancel};
     cuzk_status st = CUZK_OK;
@@ -194,7 +201,7 @@ static cuzk_status sum(JACOBIAN *out, const AFFINE *bases, const uint32_t *index
         j.wide[b] = wide;
         wide += here;
     }
-    if (wide && (st = sum_wide(&piece, &j, wide, p, err)))
+    if (wide && (st = sum_wide(&piece, &j, wide, tuning, p, err)))
         goto exit;
     if (wide)
         *out = piece;
