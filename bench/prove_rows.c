@@ -94,12 +94,8 @@ static cuzk_status setup_run(bench_run *r, cuzk_error *err)
 static cuzk_status make_witness(bench_run *r, cuzk_error *err)
 {
     prove_state *s = r->state;
-    r1cs_counts n;
-    r1cs_get_counts(s->r, &n);
     const registered_seal *seal = seal_find(s->info->sector_size, POREP_V1_1);
     cuzk_status st = synth_porep(&s->c1, seal, &SYNTH_DEFAULTS, s->ps, r->b->pool, err);
-    if (!st)
-        st = witness_init(&s->w, n.inputs, n.aux, n.fields, err);
     return st ? st : porep_witness(&s->w, s->r, s->c1, 0, s->ps, r->b->pool, NULL, err);
 }
 

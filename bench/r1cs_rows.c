@@ -58,8 +58,7 @@ static cuzk_status prepare_circuit(bench_run *r, cuzk_error *err)
 static cuzk_status make_witness(r1cs_state *s, pool *p, cuzk_error *err)
 {
     witness_clear(&s->w);
-    cuzk_status st = witness_init(&s->w, s->n.inputs, s->n.aux, s->n.fields, err);
-    return st ? st : porep_witness(&s->w, s->r, s->c1, 0, s->ps, p, NULL, err);
+    return porep_witness(&s->w, s->r, s->c1, 0, s->ps, p, NULL, err);
 }
 
 static cuzk_status prepare_input(bench_run *r, cuzk_error *err)

@@ -75,14 +75,9 @@ static void add_times(groth16_times *sum, const groth16_times *t)
 static cuzk_status prove_partition(prove_run *p, uint32_t k, uint8_t out[GROTH16_PROOF_BYTES],
                                    cuzk_error *err)
 {
-    r1cs_counts n;
-    r1cs_get_counts(p->circuit, &n);
     witness w;
     uint64_t t = clock_ns();
-    cuzk_status s = witness_init(&w, n.inputs, n.aux, n.fields, err);
-    if (s)
-        return s;
-    s = proof_task_witness(p->request.task, k, p->circuit, &w, p->w.pool, NULL, err);
+    cuzk_status s = proof_task_witness(p->request.task, k, p->circuit, &w, p->w.pool, NULL, err);
     p->witness_ms += ms_since(&t);
     groth16_times times = {0};
     if (!s && cli_flag(p->a, "--test-randomness")) {

@@ -69,11 +69,6 @@ static int run_witness(const cli_args *a, circuit_kind kind)
         s = proof_task_check(request.task, k, wp.pool, &e);
     if (!s)
         s = workplace_compile(&wp, proof_task_circuit(request.task), &r, &e);
-    r1cs_counts n;
-    if (!s) {
-        r1cs_get_counts(r, &n);
-        s = witness_init(&w, n.inputs, n.aux, n.fields, &e);
-    }
     if (!s)
         s = proof_task_witness(request.task, k, r, &w, wp.pool, NULL, &e);
     if (!s)

@@ -106,12 +106,7 @@ static cuzk_status prove_loaded(cuzk_task *task, uint32_t partition, uint8_t *pr
     cuzk_status s = api_load(ctx, proof_task_circuit(task->task), err);
     if (s != CUZK_OK)
         return s;
-    r1cs_counts n;
     witness w;
-    r1cs_get_counts(ctx->loaded.r, &n);
-    s = witness_init(&w, n.inputs, n.aux, n.fields, err);
-    if (s != CUZK_OK)
-        return s;
     s = proof_task_witness(task->task, partition, ctx->loaded.r, &w, ctx->pool, token, err);
     if (s == CUZK_OK)
         s = groth16_prove(ctx->loaded.g, &w, NULL, NULL, proof, NULL, token, err);

@@ -101,12 +101,9 @@ static void parse_and_check(engine *e, job *j)
 static cuzk_status make_witness(engine *e, unit *u, cuzk_error *why)
 {
     job *j = u->job;
-    r1cs_counts n;
-    r1cs_get_counts(u->key->circuit, &n);
     uint64_t start = clock_ns();
-    cuzk_status s = witness_init(&u->w, n.inputs, n.aux, n.fields, why);
-    if (!s)
-        s = proof_task_witness(j->task, u->partition, u->key->circuit, &u->w, e->synthesis, &j->cancel, why);
+    cuzk_status s =
+        proof_task_witness(j->task, u->partition, u->key->circuit, &u->w, e->synthesis, &j->cancel, why);
     uint64_t end = clock_ns();
     job_event(e, j, STAGE_WITNESS, (int32_t)u->partition, -1, start, end);
     pthread_mutex_lock(&e->lock);

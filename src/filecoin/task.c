@@ -70,6 +70,7 @@ static cuzk_status partition_in_range(const proof_task *t, uint32_t partition, c
 cuzk_status proof_task_witness(const proof_task *t, uint32_t partition, const r1cs *r, witness *w, pool *p,
                                const cancel_token *cancel, cuzk_error *err)
 {
+    *w = (witness){0};
     cuzk_status s = partition_in_range(t, partition, err);
     return s ? s : t->ops->witness(t, partition, r, w, p, cancel, err);
 }

@@ -38,6 +38,7 @@ cuzk_status proof_task_check(const proof_task *t, int64_t partition, pool *p,
 void proof_task_destroy(proof_task *t);
 const circuit_info *proof_task_circuit(const proof_task *t);
 uint32_t proof_task_partitions(const proof_task *t);
+/* *w is made here, whatever it held (witness_clear; nothing to clear after a failure). */
 cuzk_status proof_task_witness(const proof_task *t, uint32_t partition, const r1cs *r, witness *w, pool *p,
                                const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
 /* Public inputs without the constant one, from public data alone; *count and *inputs (mem_free). */

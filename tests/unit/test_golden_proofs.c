@@ -105,13 +105,10 @@ static void bench_close(bench *b)
 static void prove_partition(const bench *b, const proof_task *t, uint32_t k, const uint8_t *expected)
 {
     cuzk_error err = {0};
-    r1cs_counts n;
     witness w;
     fr r, s;
     char label[16];
     uint8_t proof[GROTH16_PROOF_BYTES];
-    r1cs_get_counts(b->r, &n);
-    ok(witness_init(&w, n.inputs, n.aux, n.fields, &err), &err);
     ok(proof_task_witness(t, k, b->r, &w, workers, NULL, &err), &err);
     snprintf(label, sizeof(label), "r:%u", k);
     test_fr(&r, label);
