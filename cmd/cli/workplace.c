@@ -107,12 +107,5 @@ cuzk_status workplace_vk(const cli_args *a, const circuit_info *info, verifying_
     cuzk_status s = find(path, sizeof(path), a, info, ".params", is_test, err);
     if (s)
         return cuzk_error_set(err, ignored.status, "%s", ignored.message);
-    params *p = NULL;
-    s = params_open(&p, path, err);
-    if (s)
-        return s;
-    file_map m = p->map;
-    s = vk_parse(vk, m.data, m.size, NULL, err);
-    params_close(p);
-    return s;
+    return vk_open_params(vk, path, err);
 }
