@@ -17,6 +17,8 @@ FP52_INLINE const fr52_const *fft_root(const fft_roots *t, size_t e)
     return &t->table[t->sign ? (t->n - e) & (t->n - 1) : e];
 }
 
+enum { FULL, ONES, LAST }; /* butterflies with roots; with roots 1; those at the end, which leave values below 12 r */
+
 /* r = x c of an open x. */
 FP52_INLINE void fr52_mul_open(fr52 *r, const fr52 *x, const fr52_const *c)
 {
@@ -27,7 +29,7 @@ FP52_INLINE void fr52_mul_open(fr52 *r, const fr52 *x, const fr52_const *c)
 
 /* The four products of a butterfly use roots w1, w2 = w1^2, w3 = w1^3 and i, of order 4. */
 FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *w1, const fr52_const *w2,
-                      const fr52_const *w3, const fr52_const *im, int trivial)
+                      const fr52_const *w3, const fr52_const *im, int kind)
 {
     const uint64_t *r3 = fp52_table(FR52_3R), *r6 = fp52_table(FR52_6R);
     fr52 a, b, s0, s1, d, y;
@@ -40,24 +42,25 @@ FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *
     }
     fr52_mul_open(&d, &b, im);
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(s0.l[i], s1.l[i]);
-    fr52_reduce(&y);
+    if (kind != LAST)
+        fr52_reduce(&y);
     *p0 = y;
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(V8_SUB(s0.l[i], s1.l[i]), v8_set1(r6[i]));
-    if (trivial)
+    if (kind == ONES)
         fr52_reduce(&y);
-    else
+    else if (kind == FULL)
         fr52_mul_open(&y, &y, w2);
     *p1 = y;
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(a.l[i], d.l[i]);
-    if (trivial)
+    if (kind == ONES)
         fr52_reduce(&y);
-    else
+    else if (kind == FULL)
         fr52_mul_open(&y, &y, w1);
     *p2 = y;
     FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(V8_SUB(a.l[i], d.l[i]), v8_set1(r3[i]));
-    if (trivial)
+    if (kind == ONES)
         fr52_reduce(&y);
-    else
+    else if (kind == FULL)
         fr52_mul_open(&y, &y, w3);
     *p3 = y;
 }
@@ -115,11 +118,16 @@ FP52_INLINE void pair2(fr52 *p0, fr52 *p1)
 static __attribute__((noinline)) void dif4_full(fr52 *x, size_t s, const fr52_const *w1, const fr52_const *w2,
                                                 const fr52_const *w3, const fr52_const *im)
 {
-    dif4(x, x + s, x + 2 * s, x + 3 * s, w1, w2, w3, im, 0);
+    dif4(x, x + s, x + 2 * s, x + 3 * s, w1, w2, w3, im, FULL);
 }
 static __attribute__((noinline)) void dif4_trivial(fr52 *x, size_t s, const fr52_const *im)
 {
-    dif4(x, x + s, x + 2 * s, x + 3 * s, NULL, NULL, NULL, im, 1);
+    dif4(x, x + s, x + 2 * s, x + 3 * s, NULL, NULL, NULL, im, ONES);
+}
+static __attribute__((noinline)) void dif4_last(fr52 *x, size_t blocks, const fr52_const *im)
+{
+    for (size_t b = 0; b < blocks; b++, x += 4)
+        dif4(x, x + 1, x + 2, x + 3, NULL, NULL, NULL, im, LAST);
 }
 static __attribute__((noinline)) void dit4_full(fr52 *x, size_t s, const fr52_const *w1, const fr52_const *w2,
                                                 const fr52_const *w3, const fr52_const *im)
@@ -137,6 +145,10 @@ static inline void dif_level(fr52 *x, size_t total, size_t m, const fft_roots *t
 {
     size_t q = m / 4, step = t->n / m;
     const fr52_const *im = fft_root(t, t->n / 4);
+    if (m == 4) {
+        dif4_last(x, total / 4, im);
+        return;
+    }
     for (size_t b = 0; b < total; b += m)
         dif4_trivial(x + b, q, im);
     for (size_t j = 1; j < q; j++) {
@@ -161,7 +173,7 @@ static inline void dit_level(fr52 *x, size_t total, size_t m, const fft_roots *t
     }
 }
 
-/* Natural to bit-reversed order; results below 3 r. t->n: a multiple of n, at least 4. */
+/* Natural to bit-reversed order; inputs below 3 r, results below 12 r. t->n: a multiple of n, at least 4. */
 static void dif(fr52 *x, size_t n, const fft_roots *t)
 {
     if (n > FFT_BLOCK) {
