@@ -92,7 +92,7 @@ static void splitting(void **state)
     }
 }
 
-enum { ZEROS, ONES, MINUS_ONES, EQUAL, ONE_BUCKET, SMALL, MIXED, SPARSE, RANDOM, LARGEST, KINDS };
+enum { ZEROS, ONES, MINUS_ONES, EQUAL, ONE_BUCKET, SMALL, MIXED, SPARSE, RANDOM, LARGEST, ABOVE, KINDS };
 
 /* Scalars of every awkward sort. */
 static void fill_scalars(scalar *k, size_t n, int kind, chacha_rng *rng)
@@ -133,6 +133,16 @@ static void fill_scalars(scalar *k, size_t n, int kind, chacha_rng *rng)
         case LARGEST:
             k[i] = minus_one;
             k[i].l[0] -= dice;
+            break;
+        case ABOVE: /* not canonical: r and a little more, any 256 bits, all ones */
+            if (dice < 300) {
+                k[i] = minus_one;
+                k[i].l[0] += 1 + dice % 3;
+            } else if (dice < 700) {
+                chacha_rng_bytes(rng, &k[i], sizeof k[i]);
+            } else if (dice < 800) {
+                memset(&k[i], 0xff, sizeof k[i]);
+            }
             break;
         default:
             break;
@@ -229,7 +239,7 @@ static void fill_scalars(scalar *k, size_t n, int kind, chacha_rng *rng)
                 scalar c;                                                                                    \
                 fill_scalars(k, n, kind, &rng);                                                              \
                 for (size_t i = 0; i < n; i++) {                                                             \
-                    fr_from_scalar(&t, &k[i]);                                                               \
+                    fr_from_bytes_reduce(&t, (const uint8_t *)&k[i]);                                        \
                     fr_mul(&t, &t, &m[i]);                                                                   \
                     fr_add(&sum, &sum, &t);                                                                  \
                 }                                                                                            \
