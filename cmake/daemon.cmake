@@ -73,3 +73,11 @@ if(CUZK_CLIENT_SOURCES)
   target_link_libraries(cuzk PRIVATE cuzk_engine cuzk_proto PkgConfig::GRPC)
   target_compile_definitions(cuzk PRIVATE CUZK_HAVE_CLIENT=1)
 endif()
+
+# cuzk-bench daemon: the same client, a load of its own.
+file(GLOB CUZK_BENCH_DAEMON_SOURCES CONFIGURE_DEPENDS cmd/bench_daemon/*.c)
+if(TARGET cuzk-bench AND TARGET cuzk_engine)
+  target_sources(cuzk-bench PRIVATE ${CUZK_BENCH_DAEMON_SOURCES} cmd/client/client.c cmd/cli/cli.c cmd/cli/request.c)
+  target_link_libraries(cuzk-bench PRIVATE cuzk_engine cuzk_proto PkgConfig::GRPC)
+  target_compile_definitions(cuzk-bench PRIVATE CUZK_HAVE_CLIENT=1)
+endif()

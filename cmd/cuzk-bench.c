@@ -1,5 +1,8 @@
 /* cuzk-bench: figures of this machine, beside references. The rows lie in bench/. */
 #include "bench.h"
+#ifdef CUZK_HAVE_CLIENT
+#include "bench_daemon/bench_daemon.h"
+#endif
 #include "device.h"
 #include <stdio.h>
 
@@ -11,6 +14,9 @@ typedef struct command {
 static const command COMMANDS[] = {
     {"cpu", "operations of the library on the processor", bench_cpu_main},
     {"device", "operations and whole proofs on a GPU", bench_device_main},
+#ifdef CUZK_HAVE_CLIENT
+    {"daemon", "a standard load against a daemon", bench_daemon_main},
+#endif
 };
 
 int main(int argc, char **argv)

@@ -189,9 +189,9 @@ static int take_option(cli_args *a, int argc, char **argv, int *at)
     return 0;
 }
 
-static void print_help(const cli_command *c)
+static void print_help(const char *program, const cli_command *c)
 {
-    printf("usage: cuzk %s%s%s [options]\n\n%s\n\n", c->name, *c->positional ? " " : "", c->positional,
+    printf("usage: %s %s%s%s [options]\n\n%s\n\n", program, c->name, *c->positional ? " " : "", c->positional,
            c->summary);
     for (size_t i = 0; i < c->option_count; i++) {
         char left[64];
@@ -215,7 +215,7 @@ static int parse_args(cli_args *a, int argc, char **argv, int first)
         if (!strcmp(argv[i], "--json"))
             continue;
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            print_help(a->command);
+            print_help(a->program, a->command);
             return -1;
         }
         if (!strncmp(argv[i], "--", 2)) {
@@ -269,7 +269,7 @@ static void print_commands(FILE *out, const cli_command *const *commands, size_t
 
 int cli_main(int argc, char **argv, const cli_command *const *commands, size_t count)
 {
-    cli_args a = {.program = "cuzk"};
+    cli_args a = {.program = argc && !strcmp(argv[0], "cuzk-bench") ? "cuzk-bench" : "cuzk"};
     if (argc < 2) {
         print_commands(stderr, commands, count);
         return EXIT_USAGE;
