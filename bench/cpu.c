@@ -139,7 +139,8 @@ static int number(const char *text, unsigned least, unsigned most, unsigned *out
     return 0;
 }
 
-int bench_cpu_main(int argc, char **argv)
+/* -1: go on; otherwise the exit status. */
+static int parse(int argc, char **argv, options *o, bench *b)
 {
     enum { ROWS = 1, THREADS, REPEAT, QUICK, PORTABLE, JSON, HELP };
     static const struct option LONG[] = {
@@ -148,30 +149,26 @@ int bench_cpu_main(int argc, char **argv)
         {"portable", 0, NULL, PORTABLE}, {"json", 0, NULL, JSON},
         {"help", 0, NULL, HELP},         {NULL, 0, NULL, 0},
     };
-    options o = {.threads = 1};
-    bench b = {.repeat = 3};
-    cuzk_error err = {CUZK_OK, ""};
-    json_out j;
     for (int c; (c = getopt_long(argc, argv, "", LONG, NULL)) != -1;) {
         int bad = 0;
         switch (c) {
         case ROWS:
-            o.rows = optarg;
+            o->rows = optarg;
             break;
         case THREADS:
-            bad = number(optarg, 0, 1024, &o.threads);
+            bad = number(optarg, 0, 1024, &o->threads);
             break;
         case REPEAT:
-            bad = number(optarg, 1, 1000, &b.repeat);
+            bad = number(optarg, 1, 1000, &b->repeat);
             break;
         case QUICK:
-            b.quick = 1;
+            b->quick = 1;
             break;
         case PORTABLE:
             cpu_force_portable(1);
             break;
         case JSON:
-            o.json = 1;
+            o->json = 1;
             break;
         case HELP:
             fputs(USAGE, stdout);
@@ -184,13 +181,24 @@ int bench_cpu_main(int argc, char **argv)
             return 2;
         }
     }
-    if (optind < argc || unknown_row(o.rows)) {
-        fprintf(stderr, "cuzk-bench: %s is not a row; rows are:\n",
-                optind < argc ? argv[optind] : unknown_row(o.rows));
-        for (const bench_row *const *r = BENCH_ROWS; *r; r++)
-            fprintf(stderr, "  %-14s %s\n", (*r)->name, (*r)->what);
-        return 2;
-    }
+    if (optind == argc && !unknown_row(o->rows))
+        return -1;
+    fprintf(stderr, "cuzk-bench: %s is not a row; rows are:\n",
+            optind < argc ? argv[optind] : unknown_row(o->rows));
+    for (const bench_row *const *r = BENCH_ROWS; *r; r++)
+        fprintf(stderr, "  %-14s %s\n", (*r)->name, (*r)->what);
+    return 2;
+}
+
+int bench_cpu_main(int argc, char **argv)
+{
+    options o = {.threads = 1};
+    bench b = {.repeat = 3};
+    cuzk_error err = {CUZK_OK, ""};
+    json_out j;
+    int status = parse(argc, argv, &o, &b);
+    if (status >= 0)
+        return status;
     cuzk_status st = pool_create(&b.pool, o.threads, &err);
     b.threads = pool_size(b.pool);
     if (o.json) {
