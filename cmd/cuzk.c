@@ -9,16 +9,16 @@
 #include <unistd.h>
 
 static const cli_command *const COMMANDS[] = {
-    &command_prove_porep,    &command_prove_winning,   &command_prove_window,   &command_prove_update,
-    &command_verify_porep,   &command_verify_winning,  &command_verify_window,  &command_verify_update,
-    &command_witness_porep,  &command_witness_winning, &command_witness_window, &command_witness_update,
-    &command_synth,          &command_setup,           &command_circuit,        &command_params,
-    &command_circom_prove,   &command_circom_verify,   &command_circom_setup,   &command_circom_vkey,
-    &command_circom_info,    &command_doctor,
+    &command_prove_porep,   &command_prove_winning,   &command_prove_window,   &command_prove_update,
+    &command_verify_porep,  &command_verify_winning,  &command_verify_window,  &command_verify_update,
+    &command_witness_porep, &command_witness_winning, &command_witness_window, &command_witness_update,
+    &command_synth,         &command_setup,           &command_circuit,        &command_params,
+    &command_circom_prove,  &command_circom_verify,   &command_circom_setup,   &command_circom_vkey,
+    &command_circom_info,   &command_doctor,
 #ifdef CUZK_HAVE_CLIENT
-    &command_submit_porep,   &command_submit_winning,  &command_submit_window,  &command_submit_update,
-    &command_await,          &command_cancel,          &command_status,         &command_config_check,
-    &command_config_example,
+    &command_submit_porep,  &command_submit_winning,  &command_submit_window,  &command_submit_update,
+    &command_await,         &command_cancel,          &command_status,         &command_top,
+    &command_config_check,  &command_config_example,
 #endif
 };
 
