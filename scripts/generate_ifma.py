@@ -76,7 +76,7 @@ def fr(out):
 
 def text():
     out = ["/* Written by scripts/generate_ifma.py; do not edit. Numbers in limbs of 52 bits, the lowest first. */",
-           "#ifndef FIELD_IFMA_CONSTANTS_H", "#define FIELD_IFMA_CONSTANTS_H", "#include <stdint.h>", ""]
+           "#ifndef FIELD_IFMA_CONSTANTS_H", "#define FIELD_IFMA_CONSTANTS_H", "/* clang-format off */", "#include <stdint.h>", ""]
     fp(out)
     out.append("")
     fr(out)

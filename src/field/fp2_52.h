@@ -1,4 +1,5 @@
-/* Fp2 = Fp[u] / (u^2 + 1), eight elements at once; c0 in l[0..7], c1 in l[8..15]. See fp52.h for limbs and bounds. */
+/* Fp2 = Fp[u] / (u^2 + 1), eight elements at once; c0 in l[0..7], c1 in l[8..15]. See fp52.h for limbs and
+ * bounds. */
 #ifndef FIELD_FP2_52_H
 #define FIELD_FP2_52_H
 #include "field/fp52.h"
@@ -7,8 +8,8 @@ typedef struct fp2_52 {
     fp52 c[2];
 } fp2_52;
 
-/* r = a b, open, below 9 p: three products, two reductions. Factors strict (they are added), below 2^394. fill: other
- * work, called with i from 0 to 15. */
+/* r = a b, open, below 9 p: three products, two reductions. Factors strict (they are added), below 2^394.
+ * fill: other work, called with i from 0 to 15. */
 FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, fp52_fill *fill, void *ctx)
 {
     const uint64_t *p = fp52_table(FP52_P);
@@ -37,9 +38,10 @@ FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, fp
     FP52_UNROLL for (int i = 0; i < 8; i++) r->c[0].l[i] = V8_ADD(r->c[0].l[i], v8_set1(p[i]));
 }
 
-/* r = a^2 = (a0 + a1)(a0 - a1) + 2 a0 a1 u, open, below 8 p. The factor strict, below 2^394; bound: a multiple of p
- * above a1. */
-FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t bound[8], fp52_fill *fill, void *ctx)
+/* r = a^2 = (a0 + a1)(a0 - a1) + 2 a0 a1 u, open, below 8 p. The factor strict, below 2^394; bound: a
+ * multiple of p above a1. */
+FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t bound[8], fp52_fill *fill,
+                                 void *ctx)
 {
     fp52 s, d, e;
     FP52_UNROLL for (int i = 0; i < 8; i++)

@@ -1,12 +1,11 @@
 /* Fp, eight elements at once, with the 52-bit multiply-add of AVX-512 IFMA. Only for files named *_ifma.c.
  *
  * Element i of a vector lies in lane i; l[j] holds limb j, of weight 2^(52 j), of all eight. Montgomery radix
- * R = 2^416. Since R / p > 2^35, a product is below 8 p for any inputs below 2^395: sums need no reduction, only a
- * bound. Limbs come in three states:
- *   strict: 0 <= limb < 2^52;
- *   loose:  the carry of each limb has been added to the next and is still in the limb above bit 51. Good as a
- *           factor only, since the multiplier reads 52 bits; not for sums;
- *   open:   any signed limbs whose sum is the value; made strict or loose by a carry. The value must be >= 0. */
+ * R = 2^416. Since R / p > 2^35, a product is below 8 p for any inputs below 2^395: sums need no reduction,
+ * only a bound. Limbs come in three states: strict: 0 <= limb < 2^52; loose:  the carry of each limb has been
+ * added to the next and is still in the limb above bit 51. Good as a factor only, since the multiplier reads
+ * 52 bits; not for sums; open:   any signed limbs whose sum is the value; made strict or loose by a carry.
+ * The value must be >= 0. */
 #ifndef FIELD_FP52_H
 #define FIELD_FP52_H
 #include "field/field.h"
@@ -66,9 +65,10 @@ FP52_INLINE const uint64_t *fp52_table(const uint64_t *t)
     return t;
 }
 
-/* The columns of a product: low[i] and high[i] both weigh 2^(52 i). They are summed apart: every accumulator is then
- * touched once per row of multiply-adds, so that no chain is longer than the multiplier is busy. digit[i]: column
- * i < 7 with the carries from below, of which the multiplier reads 52 bits; columns 7 and up stay open. */
+/* The columns of a product: low[i] and high[i] both weigh 2^(52 i). They are summed apart: every accumulator
+ * is then touched once per row of multiply-adds, so that no chain is longer than the multiplier is busy.
+ * digit[i]: column i < 7 with the carries from below, of which the multiplier reads 52 bits; columns 7 and up
+ * stay open. */
 typedef struct fp52_wide {
     v8 low[16], high[16], digit[7];
 } fp52_wide;
@@ -125,7 +125,8 @@ FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
     FP52_UNROLL for (int i = 0; i < 8; i++)
     {
         FP52_UNROLL for (int j = i + 1; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[i], a->l[j]);
-        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->high[i + j + 1] = V8_HI(t->high[i + j + 1], a->l[i], a->l[j]);
+        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->high[i + j + 1] =
+            V8_HI(t->high[i + j + 1], a->l[i], a->l[j]);
         v8 even = i ? V8_ADD(t->low[2 * i], t->high[2 * i]) : t->low[0];
         v8 odd = V8_ADD(t->low[2 * i + 1], t->high[2 * i + 1]);
         t->low[2 * i] = V8_LO(V8_ADD(even, even), a->l[i], a->l[i]);
@@ -141,19 +142,19 @@ FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
 /* Other work to spread over a reduction: called with i = first .. first + 7. NULL for none. */
 typedef void fp52_fill(void *ctx, int i);
 
-/* r = t / R, open, below 8 p + t / R: the seven low limbs are replaced at once by their residues at limb 7, without a
- * chain from one to the next; one Montgomery step removes limb 7. Columns may be signed, and t negative: the result
- * is then above t / R and may be negative. */
+/* r = t / R, open, below 8 p + t / R: the seven low limbs are replaced at once by their residues at limb 7,
+ * without a chain from one to the next; one Montgomery step removes limb 7. Columns may be signed, and t
+ * negative: the result is then above t / R and may be negative. */
 FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, fp52_fill *fill, void *ctx, int first)
 {
     const uint64_t *fold = fp52_table(FP52_FOLD), *p = fp52_table(FP52_P);
     v8 x, m;
     FP52_UNROLL for (int i = 0; i < 7; i++)
     {
-        FP52_UNROLL for (int j = 0; j < 8; j++)
-            t->low[7 + j] = V8_LO(t->low[7 + j], t->digit[i], v8_set1(fold[8 * i + j]));
-        FP52_UNROLL for (int j = 0; j < 8; j++)
-            t->high[8 + j] = V8_HI(t->high[8 + j], t->digit[i], v8_set1(fold[8 * i + j]));
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->low[7 + j] =
+            V8_LO(t->low[7 + j], t->digit[i], v8_set1(fold[8 * i + j]));
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->high[8 + j] =
+            V8_HI(t->high[8 + j], t->digit[i], v8_set1(fold[8 * i + j]));
         if (fill)
             fill(ctx, first + i);
     }
@@ -244,7 +245,8 @@ static inline void fp52_canonical(fp *r, const uint64_t limb[8])
     uint64_t w[7] = {0};
     for (int i = 0; i < 8; i++) {
         int bit = 52 * i;
-        unsigned __int128 x = (unsigned __int128)limb[i] << bit % 64, s = (unsigned __int128)w[bit / 64] + (uint64_t)x;
+        unsigned __int128 x = (unsigned __int128)limb[i] << bit % 64,
+                          s = (unsigned __int128)w[bit / 64] + (uint64_t)x;
         w[bit / 64] = (uint64_t)s;
         w[bit / 64 + 1] += (uint64_t)(x >> 64) + (uint64_t)(s >> 64);
     }

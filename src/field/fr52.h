@@ -1,12 +1,12 @@
-/* Fr, eight elements at once, in five limbs of 52 bits: element i in lane i, l[j] holds limb j of all eight. Only for
- * files named *_ifma.c.
+/* Fr, eight elements at once, in five limbs of 52 bits: element i in lane i, l[j] holds limb j of all eight.
+ * Only for files named *_ifma.c.
  *
- * The numbers are blst's own, x 2^256 mod r, taken as integers below 2^260 > 35 r: multiplying by a constant w leaves
- * that form alone. A constant is kept as w and q = floor(w 2^260 / r); then x w - floor(x q / 2^260) r lies in [0, 3 r)
- * and only its low half need be computed.
+ * The numbers are blst's own, x 2^256 mod r, taken as integers below 2^260 > 35 r: multiplying by a constant
+ * w leaves that form alone. A constant is kept as w and q = floor(w 2^260 / r); then x w - floor(x q / 2^260)
+ * r lies in [0, 3 r) and only its low half need be computed.
  *
- * Limbs are strict (0 <= limb < 2^52), loose (good as a factor: see fp52.h) or open: signed, below 2^60, whose sum is
- * the value modulo 2^260. Results are open unless said otherwise. */
+ * Limbs are strict (0 <= limb < 2^52), loose (good as a factor: see fp52.h) or open: signed, below 2^60,
+ * whose sum is the value modulo 2^260. Results are open unless said otherwise. */
 #ifndef FIELD_FR52_H
 #define FIELD_FR52_H
 #include "field/fp52.h"
@@ -76,7 +76,7 @@ FP52_INLINE void fr52_carry_loose(fr52 *r)
                 }                                                                                            \
             }                                                                                                \
         }                                                                                                    \
-        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++) (r)->l[i_] = s_[i_];                                      \
+        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++)(r)->l[i_] = s_[i_];                                       \
     } while (0)
 
 FP52_INLINE void fr52_mul_const(fr52 *r, const fr52 *x, const fr52_const *c)
@@ -120,9 +120,9 @@ FP52_INLINE void fr52_reduce(fr52 *r)
 {
     fr52_carry(r);
     v8 q = V8_HI(_mm512_setzero_si512(), r->l[4], v8_set1(FR52_TOP));
-    FP52_UNROLL for (int i = 0; i < 5; i++)
-        r->l[i] = V8_SUB(r->l[i], _mm512_permutex2var_epi64(_mm512_load_si512(FR52_MULTIPLES + 16 * i), q,
-                                                            _mm512_load_si512(FR52_MULTIPLES + 16 * i + 8)));
+    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] =
+        V8_SUB(r->l[i], _mm512_permutex2var_epi64(_mm512_load_si512(FR52_MULTIPLES + 16 * i), q,
+                                                  _mm512_load_si512(FR52_MULTIPLES + 16 * i + 8)));
 }
 /* A value below 16 r to one below r, strict. */
 FP52_INLINE void fr52_canonical(fr52 *r)
@@ -162,7 +162,8 @@ FP52_INLINE void fr52_to_words(v8 w[4], const fr52 *a)
 /* Eight neighbours in memory. */
 FP52_INLINE void fr52_load(fr52 *r, const fr *a)
 {
-    const v8 even = _mm512_set_epi64(13, 9, 5, 1, 12, 8, 4, 0), odd = _mm512_set_epi64(15, 11, 7, 3, 14, 10, 6, 2);
+    const v8 even = _mm512_set_epi64(13, 9, 5, 1, 12, 8, 4, 0),
+             odd = _mm512_set_epi64(15, 11, 7, 3, 14, 10, 6, 2);
     v8 z0 = _mm512_loadu_si512(a), z1 = _mm512_loadu_si512(a + 2);
     v8 z2 = _mm512_loadu_si512(a + 4), z3 = _mm512_loadu_si512(a + 6), w[4];
     v8 p = _mm512_permutex2var_epi64(z0, even, z1), q = _mm512_permutex2var_epi64(z0, odd, z1);
@@ -173,8 +174,10 @@ FP52_INLINE void fr52_load(fr52 *r, const fr *a)
 }
 FP52_INLINE void fr52_store(fr *a, const fr52 *x)
 {
-    const v8 low = _mm512_set_epi64(11, 10, 9, 8, 3, 2, 1, 0), high = _mm512_set_epi64(15, 14, 13, 12, 7, 6, 5, 4);
-    const v8 first = _mm512_set_epi64(13, 9, 5, 1, 12, 8, 4, 0), second = _mm512_set_epi64(15, 11, 7, 3, 14, 10, 6, 2);
+    const v8 low = _mm512_set_epi64(11, 10, 9, 8, 3, 2, 1, 0),
+             high = _mm512_set_epi64(15, 14, 13, 12, 7, 6, 5, 4);
+    const v8 first = _mm512_set_epi64(13, 9, 5, 1, 12, 8, 4, 0),
+             second = _mm512_set_epi64(15, 11, 7, 3, 14, 10, 6, 2);
     v8 w[4];
     fr52_to_words(w, x);
     v8 p = _mm512_permutex2var_epi64(w[0], low, w[1]), q = _mm512_permutex2var_epi64(w[2], low, w[3]);
@@ -185,7 +188,8 @@ FP52_INLINE void fr52_store(fr *a, const fr52 *x)
     _mm512_storeu_si512(a + 6, _mm512_permutex2var_epi64(s, second, t));
 }
 
-/* The constants of eight canonical plain numbers, strict: q = floor(w 2^260 / r) is, exactly, -(w 2^260 mod r) / r. */
+/* The constants of eight canonical plain numbers, strict: q = floor(w 2^260 / r) is, exactly, -(w 2^260 mod
+ * r) / r. */
 static inline void fr52_prepare(fr52_consts *c, const fr52 *w)
 {
     fr52 rest, square;

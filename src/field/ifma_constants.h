@@ -1,6 +1,7 @@
 /* Written by scripts/generate_ifma.py; do not edit. Numbers in limbs of 52 bits, the lowest first. */
 #ifndef FIELD_IFMA_CONSTANTS_H
 #define FIELD_IFMA_CONSTANTS_H
+/* clang-format off */
 #include <stdint.h>
 
 /* p */

@@ -1,25 +1,28 @@
-/* Affine additions, eight at a time, in batches that share one inversion. Template, included by msm_g1_ifma.c and
- * msm_g2_ifma.c, which define the element fe (FE_PARTS vectors of fp52; FE_STRICT: factors must be strict) and its
- * products, and the names of the group's operations. The other templates follow: lists_ifma.h, subset_ifma.h,
- * windows_ifma.h, sum_ifma.h.
+/* Affine additions, eight at a time, in batches that share one inversion. Template, included by msm_g1_ifma.c
+ * and msm_g2_ifma.c, which define the element fe (FE_PARTS vectors of fp52; FE_STRICT: factors must be
+ * strict) and its products, and the names of the group's operations. The other templates follow:
+ * lists_ifma.h, subset_ifma.h, windows_ifma.h, sum_ifma.h.
  *
- * A batch is up to LANES running sums; a round adds at most one point to each of them. Sums are kept limb by limb
- * ("lanes", no transposition), points are rows of limbs that are gathered. With nx = -x and ny = -y of the sum and
- * (x2, y2) the point:
+ * A batch is up to LANES running sums; a round adds at most one point to each of them. Sums are kept limb by
+ * limb
+ * ("lanes", no transposition), points are rows of limbs that are gathered. With nx = -x and ny = -y of the
+ * sum and (x2, y2) the point:
  *
  *     d = x2 + nx             lambda = (y2 + ny) / d
  *     nx' = d - 2 nx - lambda^2       ny' = lambda (nx - nx') - ny
  *
- * The first pass multiplies up the d of a round, one inversion follows, the second pass goes backwards. A product that
- * is 0 reveals equal or opposite points: those lanes are then finished one by one and the first pass is repeated, so
- * that the ordinary case pays nothing for them.
+ * The first pass multiplies up the d of a round, one inversion follows, the second pass goes backwards. A
+ * product that is 0 reveals equal or opposite points: those lanes are then finished one by one and the first
+ * pass is repeated, so that the ordinary case pays nothing for them.
  *
- * Coordinates. blst holds x 2^384 mod p. Shifted left by 12 bits it serves, unreduced, as X = x 2^12 2^384 in radix
- * 2^416, that is, as x 2^-20; y, shifted by 2, as y 2^-30. As (2^-20)^3 = (2^-30)^2 the map (x, y) -> (x 2^-20,
- * y 2^-30) goes to an isomorphic curve and commutes with the formulas above: bases need no conversion.
+ * Coordinates. blst holds x 2^384 mod p. Shifted left by 12 bits it serves, unreduced, as X = x 2^12 2^384 in
+ * radix 2^416, that is, as x 2^-20; y, shifted by 2, as y 2^-30. As (2^-20)^3 = (2^-30)^2 the map (x, y) ->
+ * (x 2^-20, y 2^-30) goes to an isomorphic curve and commutes with the formulas above: bases need no
+ * conversion.
  *
- * Bounds, in multiples of p: point x < 4096 + 1, y < 5; sum nx < 4109, ny < 11; d < 8206; products < 9. One conditional
- * subtraction keeps each: nx' before it < 4096 + 4119, after it < max(4108, 4119 + 4096 - 4108) + 1/1000. */
+ * Bounds, in multiples of p: point x < 4096 + 1, y < 5; sum nx < 4109, ny < 11; d < 8206; products < 9. One
+ * conditional subtraction keeps each: nx' before it < 4096 + 4119, after it < max(4108, 4119 + 4096 - 4108) +
+ * 1/1000. */
 
 #define FE_LIMBS (8 * FE_PARTS)
 #define LANES    1536
@@ -58,8 +61,8 @@ FP52_INLINE void fe_sub_if_above(fe *r, const uint64_t m[8])
     FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
     {
         __mmask8 above = _mm512_cmpgt_epi64_mask(r->l[8 * h + 7], v8_set1(m[7] + 64));
-        FP52_UNROLL for (int i = 8 * h; i < 8 * h + 8; i++)
-            r->l[i] = _mm512_mask_sub_epi64(r->l[i], above, r->l[i], v8_set1(m[i & 7]));
+        FP52_UNROLL for (int i = 8 * h; i < 8 * h + 8; i++) r->l[i] =
+            _mm512_mask_sub_epi64(r->l[i], above, r->l[i], v8_set1(m[i & 7]));
     }
 }
 
@@ -67,8 +70,8 @@ FP52_INLINE void gather(fe *r, const uint64_t *first, const uint32_t ref[8])
 {
     FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
     {
-        FP52_UNROLL for (int l = 0; l < 8; l++)
-            r->l[8 * h + l] = _mm512_load_si512(first + (size_t)(ref[l] >> 1) * (2 * FE_LIMBS) + 8 * h);
+        FP52_UNROLL for (int l = 0; l < 8; l++) r->l[8 * h + l] =
+            _mm512_load_si512(first + (size_t)(ref[l] >> 1) * (2 * FE_LIMBS) + 8 * h);
         v8_transpose(&r->l[8 * h]);
     }
 }
@@ -86,9 +89,9 @@ FP52_INLINE void prefetch_point(const lanes *s, uint32_t ref, int second)
     FP52_UNROLL for (int h = 0; h < FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T0);
 }
 
-/* The steps of an addition that are not products. Each works limb by limb (i), so that it can be spread over the
- * product of another group: alone they leave the multiplier idle, and the processor does not look far enough ahead to
- * overlap them by itself. */
+/* The steps of an addition that are not products. Each works limb by limb (i), so that it can be spread over
+ * the product of another group: alone they leave the multiplier idle, and the processor does not look far
+ * enough ahead to overlap them by itself. */
 typedef struct step {
     fe inverse, lambda, square, e, gathered;
     v8 carry, carry2; /* into the next limb */
@@ -113,7 +116,8 @@ FP52_INLINE void fill_d(void *ctx, int i)
 FP52_INLINE void fill_numerator(void *ctx, int i)
 {
     step *t = ctx;
-    v8 y = _mm512_mask_sub_epi64(t->gathered.l[i], t->neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), t->gathered.l[i]);
+    v8 y = _mm512_mask_sub_epi64(t->gathered.l[i], t->neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]),
+                                 t->gathered.l[i]);
     y = V8_ADD(y, t->s->ny[t->g].l[i]);
     if (i & 7)
         y = V8_ADD(y, t->carry);
@@ -205,7 +209,8 @@ static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, 
         t.g = g;
         if (g < groups) {
             if (g + AHEAD < groups)
-                FP52_UNROLL for (int l = 0; l < 8; l++) prefetch_point(s, ref[8 * (g + AHEAD) + (size_t)l], 0);
+                FP52_UNROLL for (int l = 0; l < 8; l++)
+                    prefetch_point(s, ref[8 * (g + AHEAD) + (size_t)l], 0);
             GATHER_X(&t.gathered, s->points, ref + 8 * g);
         }
         if (!g) {
@@ -248,10 +253,10 @@ FP52_INLINE void prefetch_second(const lanes *s, const uint32_t *ref, const uint
     }
 }
 
-/* Backwards over the groups, two in step. next: the following row, or NULL; its points are fetched to the second-level
- * cache meanwhile. */
-static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups,
-                                                  fe chain[2])
+/* Backwards over the groups, two in step. next: the following row, or NULL; its points are fetched to the
+ * second-level cache meanwhile. */
+static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref, const uint32_t *next,
+                                                  size_t groups, fe chain[2])
 {
     step t[2] = {{.s = s}, {.s = s}};
     size_t g = groups;
@@ -298,10 +303,10 @@ static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref,
 
 FP52_INLINE void fe_rotate(fe *r, const fe *a, int k)
 {
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++)
-        r->l[i] = k == 4   ? _mm512_alignr_epi64(a->l[i], a->l[i], 4)
-                  : k == 2 ? _mm512_alignr_epi64(a->l[i], a->l[i], 2)
-                           : _mm512_alignr_epi64(a->l[i], a->l[i], 1);
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) r->l[i] = k == 4 ? _mm512_alignr_epi64(a->l[i], a->l[i], 4)
+                                                             : k == 2
+                                                                 ? _mm512_alignr_epi64(a->l[i], a->l[i], 2)
+                                                                 : _mm512_alignr_epi64(a->l[i], a->l[i], 1);
 }
 
 /* Inverts every lane of both chains, products of factors, by one inversion. 0 if a lane is 0. */
@@ -364,7 +369,7 @@ static void start_infinite(lanes *s, const uint32_t *ref, size_t groups)
             if (ref[lane] & REF_NEGATE)
                 COORD_NEG(&a.y, &a.y);
             lane_set(s, lane, &a);
-            s->infinite[g] &= (uint8_t)~(m & -m);
+            s->infinite[g] &= (uint8_t) ~(m & -m);
             s->skip[g] |= (uint8_t)(m & -m);
         }
     }
@@ -436,7 +441,8 @@ static void lanes_start(lanes *s, const uint32_t ref[8], const point52 *sums, si
     }
     for (int i = 0; i < FE_LIMBS; i++) {
         x.l[i] = V8_SUB(v8_set1(fp52_table(FP52_X_BOUND)[i & 7]), x.l[i]);
-        y.l[i] = _mm512_mask_sub_epi64(y.l[i], (__mmask8)~neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), y.l[i]);
+        y.l[i] =
+            _mm512_mask_sub_epi64(y.l[i], (__mmask8)~neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), y.l[i]);
     }
     fe_carry(&x);
     fe_carry(&y);

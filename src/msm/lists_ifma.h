@@ -1,9 +1,9 @@
 /* Sums by key: sums[key] += the points that are listed for it, in any order. Template, after lanes_ifma.h.
  *
- * The keys are ordered by how many points they have, so that the LANES sums of a batch end together, and their
- * references are laid out row by row: row r of a batch names the point that each lane takes in round r. A key with
- * more points than a limit is cut into several sums ("spares"), which are then summed in turn: whatever the scalars,
- * batches stay full. */
+ * The keys are ordered by how many points they have, so that the LANES sums of a batch end together, and
+ * their references are laid out row by row: row r of a batch names the point that each lane takes in round r.
+ * A key with more points than a limit is cut into several sums ("spares"), which are then summed in turn:
+ * whatever the scalars, batches stay full. */
 
 #define LIMIT_MIN 24 /* least limit on the points of one sum */
 #define LIMIT_MAX 4096
@@ -18,18 +18,19 @@ typedef struct cut_key {
 typedef struct lists {
     lanes lanes;
     size_t max_keys, max_entries, spares;
-    uint32_t *count, *place;      /* by key */
-    uint32_t *segment, *length;   /* by rank: key or spare of a sum; its number of points */
-    uint32_t *base;               /* by batch: its first reference in rows */
+    uint32_t *count, *place;    /* by key */
+    uint32_t *segment, *length; /* by rank: key or spare of a sum; its number of points */
+    uint32_t *base;             /* by batch: its first reference in rows */
     cut_key *cut;
     uint32_t *rows;
-    uint32_t *key, *ref;          /* a caller's entries */
+    uint32_t *key, *ref;           /* a caller's entries */
     uint32_t *cut_keys, *cut_refs; /* entries of the following level */
-    point52 *spare;               /* two more than spares: points that stand for none */
+    point52 *spare;                /* two more than spares: points that stand for none */
     size_t additions, rounds, batches;
 } lists;
 
-/* Segments, and among them spares: at most one per LIMIT_MIN points and one more per cut key, over all levels. */
+/* Segments, and among them spares: at most one per LIMIT_MIN points and one more per cut key, over all
+ * levels. */
 static size_t lists_spares(size_t keys, size_t entries)
 {
     return 3 * ((keys + entries) / LIMIT_MIN) + 64;
@@ -145,8 +146,8 @@ static void level_rank(lists *s, level *v, uint32_t *first)
         s->rows[i] = v->none;
 }
 
-/* Gives every key its place; the sum so far of a key comes first. Cut keys are then empty: what they held is now
- * in one of their spares. */
+/* Gives every key its place; the sum so far of a key comes first. Cut keys are then empty: what they held is
+ * now in one of their spares. */
 static void level_place(lists *s, level *v, uint32_t *first)
 {
     size_t cuts = 0;
@@ -160,7 +161,8 @@ static void level_place(lists *s, level *v, uint32_t *first)
             *place = level_position(s, v, rank);
         } else {
             cut_key *h = &s->cut[cuts];
-            *h = (cut_key){.next_whole = first[v->limit], .wholes = c / v->limit, .last_length = c % v->limit};
+            *h =
+                (cut_key){.next_whole = first[v->limit], .wholes = c / v->limit, .last_length = c % v->limit};
             first[v->limit] += h->wholes;
             for (uint32_t i = 0; i < h->wholes + (h->last_length != 0); i++) {
                 rank = i < h->wholes ? h->next_whole + i : (h->last = first[h->last_length]++);
@@ -254,8 +256,8 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
     return 1;
 }
 
-/* 0 if cancelled. state and sums of all keys must be set; points[none >> 1] and the next are two points that no list
- * holds on purpose. entries: at most s->max_entries, keys: at most s->max_keys. */
+/* 0 if cancelled. state and sums of all keys must be set; points[none >> 1] and the next are two points that
+ * no list holds on purpose. entries: at most s->max_entries, keys: at most s->max_keys. */
 static int lists_sum(lists *s, level v, const cancel_token *cancel)
 {
     uint32_t first[LIMIT_MAX + 1];

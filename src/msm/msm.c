@@ -1,5 +1,5 @@
-/* The public sums: choice of the form for this processor. The vector forms share one inversion between up to 1536
- * additions; below some hundred terms the scalar ones are faster. */
+/* The public sums: choice of the form for this processor. The vector forms share one inversion between up to
+ * 1536 additions; below some hundred terms the scalar ones are faster. */
 #include "base/cpu.h"
 #include "msm/msm_private.h"
 
@@ -31,11 +31,13 @@ cuzk_status msm_g2(g2 *out, const g2_affine *bases, const uint32_t *index, const
 cuzk_status msm_g1_subset(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,
                           const cancel_token *cancel, cuzk_error *err)
 {
-    return (ifma(n, IFMA_SUBSET) ? msm_g1_subset_ifma : msm_g1_subset_portable)(out, bases, bits, n, p, cancel, err);
+    return (ifma(n, IFMA_SUBSET) ? msm_g1_subset_ifma : msm_g1_subset_portable)(out, bases, bits, n, p,
+                                                                                cancel, err);
 }
 
 cuzk_status msm_g2_subset(g2 *out, const g2_affine *bases, const uint64_t *bits, size_t n, pool *p,
                           const cancel_token *cancel, cuzk_error *err)
 {
-    return (ifma(n, IFMA_SUBSET) ? msm_g2_subset_ifma : msm_g2_subset_portable)(out, bases, bits, n, p, cancel, err);
+    return (ifma(n, IFMA_SUBSET) ? msm_g2_subset_ifma : msm_g2_subset_portable)(out, bases, bits, n, p,
+                                                                                cancel, err);
 }

@@ -11,7 +11,8 @@
 #define FE_SQR_FILL(r, a, fill, ctx)    fp52_sqr_fill(r, a, fill, ctx)
 typedef fp52 fe;
 
-/* Out of line: one copy of the multiplier in the instruction and operation caches. Results of fe_mul are loose. */
+/* Out of line: one copy of the multiplier in the instruction and operation caches. Results of fe_mul are
+ * loose. */
 static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
 {
     fp52 t;
@@ -158,14 +159,14 @@ static void points_slice(point52 *r, const g1_affine *const base[8], size_t coun
 
 #include "msm/fixed_ifma.h"
 
-cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
-                        const cancel_token *cancel, cuzk_error *err)
+cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                        pool *p, const cancel_token *cancel, cuzk_error *err)
 {
     return sum(out, bases, index, k, n, NULL, p, cancel, err);
 }
 
-cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n, const msm_tuning *tuning,
-                              pool *p, cuzk_error *err)
+cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n,
+                              const msm_tuning *tuning, pool *p, cuzk_error *err)
 {
     return sum(out, bases, NULL, k, n, tuning, p, NULL, err);
 }
@@ -176,7 +177,8 @@ cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *
     return subset(out, bases, bits, n, p, cancel, err);
 }
 
-cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err)
+cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,
+                               cuzk_error *err)
 {
     return fixed_base(r, base, k, n, p, err);
 }

@@ -177,8 +177,8 @@ static void points_slice(point52 *r, const g2_affine *const base[8], size_t coun
 
 #include "msm/fixed_ifma.h"
 
-cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
-                        const cancel_token *cancel, cuzk_error *err)
+cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                        pool *p, const cancel_token *cancel, cuzk_error *err)
 {
     return sum(out, bases, index, k, n, NULL, p, cancel, err);
 }
@@ -189,7 +189,8 @@ cuzk_status msm_g2_subset_ifma(g2 *out, const g2_affine *bases, const uint64_t *
     return subset(out, bases, bits, n, p, cancel, err);
 }
 
-cuzk_status g2_fixed_base_ifma(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err)
+cuzk_status g2_fixed_base_ifma(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p,
+                               cuzk_error *err)
 {
     return fixed_base(r, base, k, n, p, err);
 }

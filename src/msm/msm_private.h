@@ -17,22 +17,24 @@ cuzk_status msm_g2_subset_portable(g2 *out, const g2_affine *bases, const uint64
 unsigned msm_window(size_t n);
 /* CUZK_OK, or the status of a token that asks to stop, with its sentence. */
 cuzk_status msm_stopped(const cancel_token *cancel, cuzk_error *err);
-cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
-                        const cancel_token *cancel, cuzk_error *err);
-cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p,
-                        const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                        pool *p, const cancel_token *cancel, cuzk_error *err);
+cuzk_status msm_g2_ifma(g2 *out, const g2_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                        pool *p, const cancel_token *cancel, cuzk_error *err);
 cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,
                                const cancel_token *cancel, cuzk_error *err);
 cuzk_status msm_g2_subset_ifma(g2 *out, const g2_affine *bases, const uint64_t *bits, size_t n, pool *p,
                                const cancel_token *cancel, cuzk_error *err);
-cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err);
-cuzk_status g2_fixed_base_ifma(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p, cuzk_error *err);
-/* As msm_g1_ifma with a window (6 to 19 bits) and a chunk (terms at a time) other than those it would choose; 0 leaves
- * the choice. For tests and measurements. */
+cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,
+                               cuzk_error *err);
+cuzk_status g2_fixed_base_ifma(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p,
+                               cuzk_error *err);
+/* As msm_g1_ifma with a window (6 to 19 bits) and a chunk (terms at a time) other than those it would choose;
+ * 0 leaves the choice. For tests and measurements. */
 typedef struct msm_tuning {
     unsigned window;
     size_t chunk;
 } msm_tuning;
-cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n, const msm_tuning *tuning,
-                              pool *p, cuzk_error *err);
+cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n,
+                              const msm_tuning *tuning, pool *p, cuzk_error *err);
 #endif

@@ -2,7 +2,7 @@
  * lists_ifma.h. */
 
 typedef struct stream {
-    lists *lists;           /* one key, LANES entries */
+    lists *lists; /* one key, LANES entries */
     size_t bytes;
     const AFFINE *bases;
     size_t pending;
@@ -89,8 +89,14 @@ static void stream_total(JACOBIAN *r, stream *s)
             m += !(t->lanes.infinite[g] >> l & 1);
         }
     }
-    level v = {.key = t->key, .ref = t->ref, .entries = m, .keys = 1, .points = s->rows, .none = LANES << 1,
-               .sums = &sum, .state = &state};
+    level v = {.key = t->key,
+               .ref = t->ref,
+               .entries = m,
+               .keys = 1,
+               .points = s->rows,
+               .none = LANES << 1,
+               .sums = &sum,
+               .state = &state};
     (void)lists_sum(t, v, NULL);
     s->started = 0;
     if (state) {

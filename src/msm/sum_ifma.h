@@ -1,12 +1,12 @@
-/* Multi-scalar multiplication: the choice of sizes and the course of a whole sum. Template, after windows_ifma.h and
- * subset_ifma.h. */
+/* Multi-scalar multiplication: the choice of sizes and the course of a whole sum. Template, after
+ * windows_ifma.h and subset_ifma.h. */
 
 /* Wide terms at a time: memory for the rows of limbs is 256 bytes each in G1, 512 in G2. */
 #define CHUNK_LEAST ((size_t)1 << 18)
 #define CHUNK_MOST  ((size_t)1 << 21)
 
-/* The bits of a window: additions are two a term and two a bucket in every window. A large window pays if every chunk
- * still brings several points to each bucket. */
+/* The bits of a window: additions are two a term and two a bucket in every window. A large window pays if
+ * every chunk still brings several points to each bucket. */
 static unsigned choose_window(size_t n)
 {
     static const uint8_t sizes[] = {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19};
@@ -23,7 +23,8 @@ static unsigned choose_window(size_t n)
     return best;
 }
 
-/* Windows in groups of about TASK_KEYS buckets, or in pieces where a window is larger or the threads are many. */
+/* Windows in groups of about TASK_KEYS buckets, or in pieces where a window is larger or the threads are
+ * many. */
 static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
 {
     uint32_t group = TASK_KEYS / j->buckets, pieces = 1;
@@ -64,7 +65,8 @@ static void *take(memory *list, size_t *count, size_t bytes)
 }
 
 /* The windows of all wide terms. */
-static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tuning *tuning, pool *p, cuzk_error *err)
+static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tuning *tuning, pool *p,
+                            cuzk_error *err)
 {
     unsigned threads = pool_size(p);
     memory list[8];
@@ -81,7 +83,8 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
     points_beta(&j->beta);
     if ((st = make_parts(j, threads, err)))
         goto exit;
-    size_t keys = (size_t)j->parts[0].windows * j->parts[0].buckets, entries = j->parts[0].windows * 2 * j->chunk;
+    size_t keys = (size_t)j->parts[0].windows * j->parts[0].buckets,
+           entries = j->parts[0].windows * 2 * j->chunk;
     if (entries < 2 * (size_t)j->buckets)
         entries = 2 * (size_t)j->buckets;
     size_t keys_of_part = keys;
@@ -107,7 +110,8 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
         ok = j->worker[i] && j->scratch[i];
     }
     if (!ok) {
-        st = mem_error(err, (2 * j->chunk + sums) * sizeof(point52) + threads * worker_bytes, "a sum of points");
+        st = mem_error(err, (2 * j->chunk + sums) * sizeof(point52) + threads * worker_bytes,
+                       "a sum of points");
         goto exit;
     }
     points_none(j->points + 2 * j->chunk);

@@ -1,14 +1,15 @@
 /* The sum of scalar * point by signed windows of the two halves that the endomorphism gives. Template, after
  * lists_ifma.h.
  *
- * Terms are taken in blocks: zeros are dropped, ones are left to the subset sum, the others ("wide") are packed. A
- * chunk of at most CHUNK wide terms becomes rows of limbs (point and endomorphism, 2 per term) and planes of digits
- * (one per window); then every task, some windows or a part of one, picks the digits that fall into its buckets and
- * sums by bucket. Buckets go on from chunk to chunk, so that memory is bounded whatever n. */
+ * Terms are taken in blocks: zeros are dropped, ones are left to the subset sum, the others ("wide") are
+ * packed. A chunk of at most CHUNK wide terms becomes rows of limbs (point and endomorphism, 2 per term) and
+ * planes of digits (one per window); then every task, some windows or a part of one, picks the digits that
+ * fall into its buckets and sums by bucket. Buckets go on from chunk to chunk, so that memory is bounded
+ * whatever n. */
 
-#define BLOCK       4096
-#define TASK_KEYS   32768 /* buckets of a task, about */
-#define SUMS        8192  /* points of the row and column sums of one thread */
+#define BLOCK     4096
+#define TASK_KEYS 32768 /* buckets of a task, about */
+#define SUMS      8192  /* points of the row and column sums of one thread */
 
 typedef struct part {
     uint32_t window, windows, bucket, buckets; /* buckets of each window */
@@ -21,24 +22,24 @@ typedef struct sum_job {
     size_t n;
     const cancel_token *cancel;
     unsigned c, windows;
-    size_t chunk, stride;     /* wide terms of a chunk; digits of a plane */
-    uint32_t buckets;         /* of a window */
+    size_t chunk, stride; /* wide terms of a chunk; digits of a plane */
+    uint32_t buckets;     /* of a window */
     size_t blocks;
-    uint32_t *wide, *ones;    /* wide terms before a block; ones in it */
+    uint32_t *wide, *ones; /* wide terms before a block; ones in it */
     size_t block_first;
-    size_t terms;             /* wide terms of the chunk at hand */
-    point52 *points;          /* 2 a term, and two that stand for none */
+    size_t terms;    /* wide terms of the chunk at hand */
+    point52 *points; /* 2 a term, and two that stand for none */
     int32_t *digits;
-    point52 *sums;            /* buckets of all windows, or of one part for each thread where all terms fit one chunk */
+    point52 *sums; /* buckets of all windows, or of one part for each thread where all terms fit one chunk */
     uint8_t *state;
-    size_t kept;              /* how many */
-    int one_chunk;            /* parts are reduced as soon as they are filled */
+    size_t kept;   /* how many */
+    int one_chunk; /* parts are reduced as soon as they are filled */
     part *parts;
     size_t part_count;
     lists **worker;
-    point52 **scratch;        /* SUMS points each */
-    JACOBIAN *total;          /* by window and piece of it */
-    uint32_t pieces;          /* parts of a window */
+    point52 **scratch; /* SUMS points each */
+    JACOBIAN *total;   /* by window and piece of it */
+    uint32_t pieces;   /* parts of a window */
     fe beta;
 } sum_job;
 
@@ -65,16 +66,18 @@ static void count_blocks(void *ctx, size_t first, size_t end, unsigned worker)
 }
 
 /* Digits of eight terms: magnitudes low and high of both parts, which parts are negative. */
-static void recode(const sum_job *j, size_t slot, __mmask8 present, const uint64_t half_part[4][8], __mmask8 negative0,
-                   __mmask8 negative1)
+static void recode(const sum_job *j, size_t slot, __mmask8 present, const uint64_t half_part[4][8],
+                   __mmask8 negative0, __mmask8 negative1)
 {
-    const v8 mask = v8_set1(((uint64_t)1 << j->c) - 1), count = v8_set1(j->c), full = v8_set1((uint64_t)1 << j->c);
+    const v8 mask = v8_set1(((uint64_t)1 << j->c) - 1), count = v8_set1(j->c),
+             full = v8_set1((uint64_t)1 << j->c);
     const v8 half = v8_set1((uint64_t)1 << (j->c - 1)), one = v8_set1(1), zero = _mm512_setzero_si512();
     v8 al = _mm512_loadu_si512(half_part[0]), ah = _mm512_loadu_si512(half_part[1]), ca = zero;
     v8 bl = _mm512_loadu_si512(half_part[2]), bh = _mm512_loadu_si512(half_part[3]), cb = zero;
     for (unsigned w = 0; w < j->windows; w++) {
         v8 x = V8_ADD(_mm512_and_si512(al, mask), ca), y = V8_ADD(_mm512_and_si512(bl, mask), cb);
-        v8 ra = _mm512_sllv_epi64(ah, V8_SUB(v8_set1(64), count)), rb = _mm512_sllv_epi64(bh, V8_SUB(v8_set1(64), count));
+        v8 ra = _mm512_sllv_epi64(ah, V8_SUB(v8_set1(64), count)),
+           rb = _mm512_sllv_epi64(bh, V8_SUB(v8_set1(64), count));
         al = _mm512_or_si512(_mm512_srlv_epi64(al, count), ra);
         bl = _mm512_or_si512(_mm512_srlv_epi64(bl, count), rb);
         ah = _mm512_srlv_epi64(ah, count);
@@ -152,8 +155,8 @@ static size_t pick_digits(const sum_job *j, const part *t, uint32_t w, uint32_t 
     return m;
 }
 
-/* sum k S_k and sum S_k of 2^log points by sums of rows and of columns. points[2^log] and the next stand for none.
- * room: points for the sums. Returns 0 if cancelled. */
+/* sum k S_k and sum S_k of 2^log points by sums of rows and of columns. points[2^log] and the next stand for
+ * none. room: points for the sums. Returns 0 if cancelled. */
 static int weighted(lists *s, JACOBIAN *weight, JACOBIAN *total, const point52 *points, const uint8_t *state,
                     unsigned log, uint32_t none, point52 *room, const cancel_token *cancel)
 {
@@ -184,15 +187,22 @@ static int weighted(lists *s, JACOBIAN *weight, JACOBIAN *total, const point52 *
         s->ref[m] = s->ref[m + 1] = (uint32_t)k << 1;
         m += 2;
     }
-    level v = {.key = s->key, .ref = s->ref, .entries = m, .keys = rows + columns, .points = points, .none = none,
-               .sums = room, .state = sum_state};
+    level v = {.key = s->key,
+               .ref = s->ref,
+               .entries = m,
+               .keys = rows + columns,
+               .points = points,
+               .none = none,
+               .sums = room,
+               .state = sum_state};
     if (!lists_sum(s, v, cancel))
         return 0;
     points_none(room + rows + columns);
     uint32_t sum_none = (uint32_t)(rows + columns) << 1;
     point52 *rest = room + rows + columns + 2;
     if (!weighted(s, &by_row, total, room, sum_state, row_log, sum_none, rest, cancel) ||
-        !weighted(s, weight, &unused, room + rows, sum_state + rows, column_log, (uint32_t)columns << 1, rest, cancel))
+        !weighted(s, weight, &unused, room + rows, sum_state + rows, column_log, (uint32_t)columns << 1, rest,
+                  cancel))
         return 0;
     for (unsigned i = 0; i < column_log; i++)
         POINT_DOUBLE(&by_row, &by_row);
@@ -201,8 +211,8 @@ static int weighted(lists *s, JACOBIAN *weight, JACOBIAN *total, const point52 *
 }
 
 /* The sums of the windows of a part from their buckets; bucket b holds the points of digit b + 1. */
-static void reduce_buckets(const sum_job *j, const part *t, const point52 *sums, const uint8_t *state, size_t none,
-                           unsigned worker)
+static void reduce_buckets(const sum_job *j, const part *t, const point52 *sums, const uint8_t *state,
+                           size_t none, unsigned worker)
 {
     unsigned log = (unsigned)__builtin_ctz(t->buckets);
     for (uint32_t w = 0; w < t->windows; w++) {
@@ -232,8 +242,14 @@ static void fill_part(void *ctx, size_t task, unsigned worker)
     }
     for (uint32_t w = 0; w < t->windows; w++)
         m = pick_digits(j, t, w, s->key, s->ref, m);
-    level v = {.key = s->key, .ref = s->ref, .entries = m, .keys = keys, .points = j->points,
-               .none = (uint32_t)(2 * j->chunk) << 1, .sums = j->sums + first, .state = j->state + first};
+    level v = {.key = s->key,
+               .ref = s->ref,
+               .entries = m,
+               .keys = keys,
+               .points = j->points,
+               .none = (uint32_t)(2 * j->chunk) << 1,
+               .sums = j->sums + first,
+               .state = j->state + first};
     if (lists_sum(s, v, j->cancel) && j->one_chunk)
         reduce_buckets(j, t, v.sums, v.state, j->kept, worker);
 }

@@ -17,7 +17,11 @@ FP52_INLINE const fr52_const *fft_root(const fft_roots *t, size_t e)
     return &t->table[t->sign ? (t->n - e) & (t->n - 1) : e];
 }
 
-enum { FULL, ONES, LAST }; /* butterflies with roots; with roots 1; those at the end, which leave values below 12 r */
+enum {
+    FULL,
+    ONES,
+    LAST
+}; /* butterflies with roots; with roots 1; those at the end, which leave values below 12 r */
 
 /* r = x c of an open x. */
 FP52_INLINE void fr52_mul_open(fr52 *r, const fr52 *x, const fr52_const *c)

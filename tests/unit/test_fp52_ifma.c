@@ -1,4 +1,5 @@
-/* The eight-lane fields against blst: edges (0, 1, p - 1, multiples of p), values far above p, loose and open limbs. */
+/* The eight-lane fields against blst: edges (0, 1, p - 1, multiples of p), values far above p, loose and open
+ * limbs. */
 #include "base/cpu.h"
 #include "field/fp2_52.h"
 #include "field/fr52.h"
@@ -168,7 +169,8 @@ static void fp_zero_lanes(void **state)
     }
 }
 
-/* Slices of blst's memory are the number times 2^12 or 2^2, limb by limb; transposing twice changes nothing. */
+/* Slices of blst's memory are the number times 2^12 or 2^2, limb by limb; transposing twice changes nothing.
+ */
 static void fp_memory(void **state)
 {
     (void)state;
@@ -370,8 +372,8 @@ static void fr_reductions(void **state)
 static int run(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fp_products),  cmocka_unit_test(fp_loose),     cmocka_unit_test(fp_zero_lanes),
-        cmocka_unit_test(fp_memory),    cmocka_unit_test(fp2_products), cmocka_unit_test(fr_products),
+        cmocka_unit_test(fp_products),   cmocka_unit_test(fp_loose),      cmocka_unit_test(fp_zero_lanes),
+        cmocka_unit_test(fp_memory),     cmocka_unit_test(fp2_products),  cmocka_unit_test(fr_products),
         cmocka_unit_test(fr_montgomery), cmocka_unit_test(fr_reductions),
     };
     math_rng(&rng, 52);

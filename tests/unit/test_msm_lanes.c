@@ -1,5 +1,6 @@
-/* What is particular to the vector form of sums: chunks, windows of 19 bits, many pieces, cut keys, lanes that pass
- * through infinity. Its results on awkward scalars and points are in test_msm.c, which runs every form. */
+/* What is particular to the vector form of sums: chunks, windows of 19 bits, many pieces, cut keys, lanes
+ * that pass through infinity. Its results on awkward scalars and points are in test_msm.c, which runs every
+ * form. */
 #include "base/cpu.h"
 #include "base/mem.h"
 #include "msm/msm_private.h"
@@ -172,17 +173,22 @@ static void subsets(void **state)
             cuzk_error err;
             for (size_t i = 0; i < (m + 63) / 64; i++) {
                 uint64_t word = (uint64_t)chacha_rng_u32(&rng) << 32 | chacha_rng_u32(&rng);
-                bits[i] = density == 0 ? 0 : density == 1 ? ~(uint64_t)0 : density == 2 ? word : word & (word >> 7);
+                bits[i] = density == 0   ? 0
+                          : density == 1 ? ~(uint64_t)0
+                          : density == 2 ? word
+                                         : word & (word >> 7);
             }
             for (size_t i = 0; i < m; i++) {
                 fr_from_u64(&t, i + 1);
                 if (bits[i / 64] >> (i % 64) & 1)
                     fr_add(&sum, &sum, &t);
             }
-            assert_int_equal(msm_g1_subset_ifma(&have, bases, bits, m, s % 2 ? p : NULL, NULL, &err), CUZK_OK);
+            assert_int_equal(msm_g1_subset_ifma(&have, bases, bits, m, s % 2 ? p : NULL, NULL, &err),
+                             CUZK_OK);
             expect(&have, &sum);
         }
-    /* the lanes' own neighbours, LANES apart, equal, opposite or infinite: base i of the second half is +- base i */
+    /* the lanes' own neighbours, LANES apart, equal, opposite or infinite: base i of the second half is +-
+     * base i */
     fr sum = FR_ZERO, t;
     for (size_t i = 0; i < n; i++) {
         if (i % 3072 >= 1536) {
@@ -293,8 +299,8 @@ static void memory_and_cancellation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_chunks), cmocka_unit_test(windows), cmocka_unit_test(repeated_bases),
-        cmocka_unit_test(subsets),
+        cmocka_unit_test(several_chunks), cmocka_unit_test(windows),
+        cmocka_unit_test(repeated_bases), cmocka_unit_test(subsets),
         cmocka_unit_test(g2_sums),        cmocka_unit_test(memory_and_cancellation),
     };
     if (!cpu_get()->ifma) {
