@@ -1,58 +1,128 @@
 /* Slow looks at a whole parameter file: every point, and the digests. */
 #include "base/hash.h"
 #include "base/mem.h"
+#include "curve/subgroup.h"
 #include "groth16/groth16_internal.h"
 #include <stdatomic.h>
 
-#define CHECK_PIECE  2048 /* points a task checks */
-#define CHECK_ROUND  64   /* tasks between two reports of progress */
+#define CHECK_PIECE  ((size_t)1 << 15) /* points a task checks */
+#define CHECK_ROUND  64                /* tasks between two reports of progress */
 #define DIGEST_PIECE ((size_t)4 << 20)
+
+/* What a worker needs for one piece. */
+typedef struct check_worker {
+    uint8_t *encoded;
+    g1_affine *g1;
+    g2_affine *g2; /* the same memory */
+    void *scratch;
+    chacha_rng rng;
+} check_worker;
 
 typedef struct check_job {
     const params *p;
     params_section section;
     uint64_t first_piece;
-    uint8_t *buffer; /* one piece for each worker */
-    size_t buffer_bytes;
+    check_worker *worker;
+    size_t workers;
     _Atomic uint64_t bad; /* lowest faulty point */
-    _Atomic int code;     /* its fault; races only between equal points of one report */
     atomic_int status;    /* of the first failed read */
 } check_job;
 
+/* Form, curve, infinity: 0, or a code of g1_decode_check, or 1 for infinity. */
+static int decode_g1(g1_affine *p, const uint8_t *in)
+{
+    int code = g1_decode(p, in);
+    if (code)
+        return code;
+    return g1_affine_is_inf(p) ? 1 : blst_p1_affine_on_curve(p) ? 0 : -2;
+}
+
+static int decode_g2(g2_affine *p, const uint8_t *in)
+{
+    int code = g2_decode(p, in);
+    if (code)
+        return code;
+    return g2_affine_is_inf(p) ? 1 : blst_p2_affine_on_curve(p) ? 0 : -2;
+}
+
+/* The same and the subgroup, for the one point that a message is about. */
 static int check_point(const uint8_t *in, uint32_t bytes)
 {
     g1_affine a;
     g2_affine b;
-    if (bytes == 96) {
-        int code = g1_decode_check(&a, in);
-        return code ? code : g1_affine_is_inf(&a) ? 1 : 0;
+    int code = bytes == 96 ? decode_g1(&a, in) : decode_g2(&b, in);
+    if (code)
+        return code;
+    return (bytes == 96 ? blst_p1_affine_in_g1(&a) : blst_p2_affine_in_g2(&b)) ? 0 : -3;
+}
+
+/* Index of a faulty point, or -1: the first whose form or curve is wrong, else one outside the subgroup. */
+static ptrdiff_t faulty(check_worker *w, size_t n, uint32_t bytes)
+{
+    for (size_t i = 0; i < n; i++) {
+        int code = bytes == 96 ? decode_g1(&w->g1[i], w->encoded + 96 * i)
+                               : decode_g2(&w->g2[i], w->encoded + 192 * i);
+        if (code == 0)
+            continue;
+        n = i; /* those before it may be outside the subgroup */
+        ptrdiff_t before = bytes == 96 ? g1_subgroup_find(w->g1, n, w->scratch, &w->rng)
+                                       : g2_subgroup_find(w->g2, n, w->scratch, &w->rng);
+        return before >= 0 ? before : (ptrdiff_t)i;
     }
-    int code = g2_decode_check(&b, in);
-    return code ? code : g2_affine_is_inf(&b) ? 1 : 0;
+    return bytes == 96 ? g1_subgroup_find(w->g1, n, w->scratch, &w->rng)
+                       : g2_subgroup_find(w->g2, n, w->scratch, &w->rng);
 }
 
 static void check_piece(void *ctx, size_t task, unsigned worker)
 {
     check_job *j = ctx;
+    check_worker *w = &j->worker[worker];
     const params_section *s = &j->section;
     uint64_t first = (j->first_piece + task) * CHECK_PIECE;
     if (first >= s->count || first > atomic_load(&j->bad) || atomic_load(&j->status))
         return;
     size_t n = s->count - first < CHECK_PIECE ? s->count - first : CHECK_PIECE;
-    uint8_t *buffer = j->buffer + worker * j->buffer_bytes;
-    cuzk_status st = params_read(j->p, buffer, s->offset + first * s->point_bytes, n * s->point_bytes, NULL);
+    cuzk_status st =
+        params_read(j->p, w->encoded, s->offset + first * s->point_bytes, n * s->point_bytes, NULL);
     if (st != CUZK_OK) {
         atomic_store(&j->status, st);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (check_point(buffer + i * s->point_bytes, s->point_bytes) == 0)
-            continue;
-        uint64_t seen = atomic_load(&j->bad);
-        while (first + i < seen && !atomic_compare_exchange_weak(&j->bad, &seen, first + i))
-            ;
+    ptrdiff_t bad = faulty(w, n, s->point_bytes);
+    if (bad < 0)
         return;
+    uint64_t at = first + (uint64_t)bad, seen = atomic_load(&j->bad);
+    while (at < seen && !atomic_compare_exchange_weak(&j->bad, &seen, at))
+        ;
+}
+
+static void clear_workers(check_job *j)
+{
+    for (size_t i = 0; j->worker && i < j->workers; i++) {
+        big_free(j->worker[i].encoded, CHECK_PIECE * 192);
+        big_free(j->worker[i].g2, CHECK_PIECE * sizeof(g2_affine));
+        big_free(j->worker[i].scratch, g2_subgroup_scratch(CHECK_PIECE));
     }
+    mem_free(j->worker);
+}
+
+static cuzk_status make_workers(check_job *j, cuzk_error *err)
+{
+    uint8_t seed[32];
+    j->worker = mem_calloc(j->workers, sizeof(check_worker));
+    int ok = j->worker != NULL;
+    for (size_t i = 0; ok && i < j->workers; i++) {
+        check_worker *w = &j->worker[i];
+        w->encoded = big_alloc(CHECK_PIECE * 192);
+        w->g2 = big_alloc(CHECK_PIECE * sizeof(g2_affine));
+        w->g1 = (g1_affine *)w->g2;
+        w->scratch = big_alloc(g2_subgroup_scratch(CHECK_PIECE));
+        ok = w->encoded && w->g2 && w->scratch;
+        if (random_bytes(seed, sizeof(seed)))
+            return cuzk_error_set(err, CUZK_IO_ERROR, "the kernel gave no randomness");
+        chacha_rng_init(&w->rng, seed, 20);
+    }
+    return ok ? CUZK_OK : mem_error(err, j->workers * CHECK_PIECE * 600, "checking parameters");
 }
 
 static cuzk_status report(const check_job *j, cuzk_error *err)
@@ -83,16 +153,13 @@ static cuzk_status changed(const params *p, cuzk_error *err)
 
 cuzk_status params_check(const params *p, pool *pl, progress_fn *progress, void *ctx, cuzk_error *err)
 {
-    size_t bytes = CHECK_PIECE * 192, workers = pool_size(pl);
-    check_job j = {.p = p, .buffer = mem_alloc(bytes * workers), .buffer_bytes = bytes, .bad = UINT64_MAX};
-    if (!j.buffer)
-        return mem_error(err, bytes * workers, "checking parameters");
+    check_job j = {.p = p, .workers = pool_size(pl), .bad = UINT64_MAX};
+    cuzk_status s = make_workers(&j, err);
     uint64_t done = 0, total = 0;
     for (int i = 0; i < PARAMS_SECTIONS; i++) {
         params_get_section(p, i, &j.section);
         total += j.section.count;
     }
-    cuzk_status s = CUZK_OK;
     for (int i = 0; i < PARAMS_SECTIONS && s == CUZK_OK; i++) {
         params_get_section(p, i, &j.section);
         uint64_t pieces = (j.section.count + CHECK_PIECE - 1) / CHECK_PIECE;
@@ -107,7 +174,7 @@ cuzk_status params_check(const params *p, pool *pl, progress_fn *progress, void 
         }
         done += j.section.count;
     }
-    mem_free(j.buffer);
+    clear_workers(&j);
     return s == CUZK_OK ? changed(p, err) : s;
 }
 
