@@ -49,8 +49,8 @@ struct bench_row {
 extern const bench_row *const BENCH_ROWS[]; /* ends in NULL */
 
 typedef struct bench_figures {
-    double ms, cpu_ms;   /* best of the repeats; processor time of that one */
-    double reference_ms; /* 0: none */
+    double ms, cpu_ms;                     /* best of the repeats; processor time of that one */
+    double reference_ms, reference_cpu_ms; /* 0: none */
     uint64_t rss_peak;
 } bench_figures;
 cuzk_status bench_measure(bench_run *r, bench_figures *f, cuzk_error *err);

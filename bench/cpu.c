@@ -57,7 +57,8 @@ static void print_text(const bench_run *r, const bench_figures *f, double unit)
     printf("%-14s 2^%-3u %10.2f ms  %8.4f T  cpu %10.2f ms", r->row->name, r->size, f->ms, f->ms / unit,
            f->cpu_ms);
     if (f->reference_ms > 0)
-        printf("  %s %.2f ms: %.2fx", r->row->reference_name, f->reference_ms, f->reference_ms / f->ms);
+        printf("  %s %.2f ms: %.2fx (cpu %.2fx)", r->row->reference_name, f->reference_ms,
+               f->reference_ms / f->ms, f->reference_cpu_ms / f->cpu_ms);
     printf("%s%s\n", *r->note ? "  " : "", r->note);
     fflush(stdout);
 }
@@ -75,6 +76,7 @@ static void print_json(json_out *j, const bench_run *r, const bench_figures *f, 
     if (f->reference_ms > 0) {
         json_string(j, "reference", r->row->reference_name);
         json_double(j, "reference_ms", f->reference_ms, 3);
+        json_double(j, "reference_cpu_ms", f->reference_cpu_ms, 3);
         json_double(j, "ratio", f->reference_ms / f->ms, 3);
     }
     if (*r->note)
@@ -101,9 +103,22 @@ static cuzk_status run_row(bench *b, const bench_row *row, unsigned only, double
     return st;
 }
 
+/* Figures of a machine with other work are worth little: say so. */
+static void warn_if_busy(void)
+{
+    double load;
+    unsigned processors = pool_processors();
+    if (getloadavg(&load, 1) == 1 && load > 0.5 + 0.5 * processors)
+        fprintf(
+            stderr,
+            "cuzk-bench: the machine is busy (load %.1f on %u processors): compare processor times only\n",
+            load, processors);
+}
+
 static cuzk_status run_all(bench *b, const options *o, json_out *j, cuzk_error *err)
 {
     double unit;
+    warn_if_busy();
     cuzk_status st = bench_unit(b, &unit, err);
     if (st)
         return st;
