@@ -1,3 +1,4 @@
+/* Coordinates of points: constants and decoding. */
 #include "curve/coord.h"
 #include "base/encode.h"
 
