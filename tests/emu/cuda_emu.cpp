@@ -129,6 +129,15 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
     *s = nullptr;
     return sticky;
 }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned flags, int)
+{
+    return cudaStreamCreateWithFlags(s, flags);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = *greatest = 0;
+    return sticky;
+}
 cudaError_t cudaStreamDestroy(cudaStream_t) { return sticky; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return sticky; }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return sticky; }

@@ -66,19 +66,22 @@ static void device_close(cuzk_device *dev)
     if (!dev)
         return;
     (void)cudaSetDevice(dev->ordinal);
-    if (dev->stream)
-        (void)cudaStreamSynchronize(dev->stream);
+    for (lane *l : {&dev->main, &dev->side})
+        if (l->stream)
+            (void)cudaStreamSynchronize(l->stream);
     ntt_release(dev);
     fixed_release(dev);
-    drop_scratch(dev);
-    (void)cudaFreeHost(dev->readback);
+    for (lane *l : {&dev->main, &dev->side}) {
+        drop_scratch(dev, *l);
+        (void)cudaFreeHost(l->readback);
+        if (l->stream)
+            (void)cudaStreamDestroy(l->stream);
+    }
     for (int i = 0; i < 2; i++) {
         (void)cudaFreeHost(dev->staging[i]);
         if (dev->staged[i])
             (void)cudaEventDestroy(dev->staged[i]);
     }
-    if (dev->stream)
-        (void)cudaStreamDestroy(dev->stream);
     if (dev->copy_stream)
         (void)cudaStreamDestroy(dev->copy_stream);
     delete dev;
@@ -88,9 +91,14 @@ static cuzk_status open_device(context &c, cuzk_device *dev)
     cudaDeviceProp p;
     GPU_CUDA(c, cudaGetDeviceProperties(&p, dev->ordinal));
     dev->processors = p.multiProcessorCount;
-    GPU_CUDA(c, cudaStreamCreateWithFlags(&dev->stream, cudaStreamNonBlocking));
+    int least = 0, most = 0;
+    GPU_CUDA(c, cudaDeviceGetStreamPriorityRange(&least, &most));
+    for (lane *l : {&dev->main, &dev->side}) {
+        // the side lane's kernels are small: they go first and fill what the main lane's leave
+        GPU_CUDA(c, cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking, l == &dev->side ? most : least));
+        GPU_CUDA(c, cudaHostAlloc((void **)&l->readback, READBACK, cudaHostAllocDefault));
+    }
     GPU_CUDA(c, cudaStreamCreateWithFlags(&dev->copy_stream, cudaStreamNonBlocking));
-    GPU_CUDA(c, cudaHostAlloc((void **)&dev->readback, READBACK, cudaHostAllocDefault));
     for (int i = 0; i < 2; i++) {
         GPU_CUDA(c, cudaHostAlloc((void **)&dev->staging[i], STAGING, cudaHostAllocDefault));
         GPU_CUDA(c, cudaEventCreateWithFlags(&dev->staged[i], cudaEventDisableTiming));
@@ -101,7 +109,7 @@ static cuzk_status device_open(cuzk_device **out, uint32_t ordinal, const cuzk_d
 {
     *out = nullptr;
     GPU_TRY(check_ordinal(ordinal, err));
-    size_t pinned = READBACK + 2 * STAGING;
+    size_t pinned = 2 * READBACK + 2 * STAGING;
     if (options && options->pinned_limit && options->pinned_limit < pinned)
         return fail(err, CUZK_INVALID_ARGUMENT, "%llu bytes of pinned memory are allowed, a device needs %zu",
                     (unsigned long long)options->pinned_limit, pinned);
@@ -112,7 +120,7 @@ static cuzk_status device_open(cuzk_device **out, uint32_t ordinal, const cuzk_d
     if (options)
         dev->options = *options;
     context c;
-    cuzk_status s = context_begin(c, dev, err);
+    cuzk_status s = context_begin(c, dev, dev->main, err);
     if (s == CUZK_OK) {
         c.stream = nullptr;
         s = open_device(c, dev);
@@ -128,7 +136,7 @@ static cuzk_status device_memory(cuzk_device *dev, uint64_t *free_bytes, uint64_
 {
     context c;
     size_t f = 0, t = 0;
-    GPU_TRY(context_begin(c, dev, err));
+    GPU_TRY(context_begin(c, dev, dev->main, err));
     GPU_CUDA(c, cudaMemGetInfo(&f, &t));
     if (dev->options.memory_limit) {
         uint64_t limit = dev->options.memory_limit, held = dev->held;
@@ -143,7 +151,7 @@ static void key_unload_locked(cuzk_device_key *key)
 {
     if (!key)
         return;
-    std::lock_guard<std::mutex> guard(key->dev->lock);
+    std::scoped_lock guard(key->dev->main.lock, key->dev->side.lock);
     key_unload(key);
 }
 static cuzk_backend make_table()

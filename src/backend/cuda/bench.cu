@@ -463,9 +463,9 @@ static cuzk_status run_bench(bench_job &b, const char *op)
 static cuzk_status bench(cuzk_device *dev, const char *operation, uint32_t log, uint32_t variant, uint32_t repeat,
                          double *best, double *median, char *note, size_t note_size, cuzk_error *err)
 {
-    std::lock_guard<std::mutex> guard(dev->lock);
+    std::lock_guard<std::mutex> guard(dev->main.lock);
     bench_job b;
-    GPU_TRY(context_begin(b.c, dev, err));
+    GPU_TRY(context_begin(b.c, dev, dev->main, err));
     if (log > 34 || repeat == 0)
         return fail(err, CUZK_INVALID_ARGUMENT, "a size of 2^%u cannot be measured", log);
     b.log = log;

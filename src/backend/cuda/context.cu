@@ -25,11 +25,12 @@ cuzk_status cuda_failed(context &c, cudaError_t e, const char *what)
         snprintf(c.dev->lost_text, sizeof c.dev->lost_text, "%s in %.60s", cudaGetErrorString(e), what);
     return fail(c.err, CUZK_DEVICE_ERROR, "CUDA device %d: %s in %.80s", c.dev->ordinal, cudaGetErrorString(e), what);
 }
-cuzk_status context_begin(context &c, cuzk_device *dev, cuzk_error *err)
+cuzk_status context_begin(context &c, cuzk_device *dev, lane &on, cuzk_error *err)
 {
     c.dev = dev;
-    c.stream = dev->stream;
-    c.mem = &dev->scratch;
+    c.on = &on;
+    c.stream = on.stream;
+    c.mem = &on.scratch;
     c.err = err;
     if (dev->lost)
         return fail(err, CUZK_DEVICE_ERROR, "CUDA device %d was lost earlier (%s); it is not used again by this process",
@@ -90,14 +91,14 @@ void device_free(cuzk_device *dev, void *p, size_t bytes)
     (void)cudaFree(p); // on a lost device there is nothing left to give back
     dev->held -= bytes ? bytes : 1;
 }
-void drop_scratch(cuzk_device *dev)
+void drop_scratch(cuzk_device *dev, lane &l)
 {
-    device_free(dev, dev->scratch.base, dev->scratch.size);
-    dev->scratch = arena();
+    device_free(dev, l.scratch.base, l.scratch.size);
+    l.scratch = arena();
 }
 cuzk_status use_scratch(context &c, size_t bytes, size_t wanted)
 {
-    arena &a = c.dev->scratch;
+    arena &a = c.on->scratch;
     constexpr size_t ALIGNMENTS = 16384; // what rounding up many small pieces takes
     bytes += ALIGNMENTS;
     size_t target = std::max(bytes, wanted + ALIGNMENTS);
@@ -108,7 +109,7 @@ cuzk_status use_scratch(context &c, size_t bytes, size_t wanted)
     }
     if (a.size < target) {
         GPU_TRY(synchronize(c));
-        drop_scratch(c.dev);
+        drop_scratch(c.dev, *c.on);
         void *p;
         GPU_TRY(device_alloc(c, &p, target));
         a.base = (uint8_t *)p;
@@ -211,9 +212,9 @@ cuzk_status upload_query(context &c, void *dst, const cuzk_query_view *view, con
 cuzk_status download(context &c, void *dst, const void *src, size_t bytes)
 {
     if (bytes <= READBACK) {
-        GPU_CUDA(c, cudaMemcpyAsync(c.dev->readback, src, bytes, cudaMemcpyDeviceToHost, c.stream));
+        GPU_CUDA(c, cudaMemcpyAsync(c.on->readback, src, bytes, cudaMemcpyDeviceToHost, c.stream));
         GPU_CUDA(c, cudaStreamSynchronize(c.stream));
-        memcpy(dst, c.dev->readback, bytes);
+        memcpy(dst, c.on->readback, bytes);
         return CUZK_OK;
     }
     std::lock_guard<std::mutex> guard(c.dev->upload_lock);

@@ -14,13 +14,21 @@ namespace gpu
 cuzk_status fail(cuzk_error *err, cuzk_status status, const char *format, ...) CUZK_PRINTF(3, 4);
 
 // Device memory handed out from the front of one block and given back in reverse order. Work on it is ordered by the
-// one compute stream, so what was given back may be handed out again at once.
+// lane's stream, so what was given back may be handed out again at once.
 struct arena {
     uint8_t *base = nullptr;
     size_t size = 0, used = 0;
     size_t left() const { return size - used; }
 };
 
+// Where operations run one after the other: a stream, scratch memory, a place for small results. The main lane runs all
+// but the sums over L, A and B of a proof, which run beside it on the side lane.
+struct lane {
+    std::mutex lock;
+    cudaStream_t stream = nullptr;
+    arena scratch;
+    uint8_t *readback = nullptr;
+};
 struct ntt_tables; // ntt.cuh
 struct fixed_tables; // fixed_base.cuh
 constexpr size_t READBACK = 1 << 20;  // pinned bytes for small results
@@ -30,16 +38,14 @@ constexpr size_t STAGING = 32 << 20;  // pinned bytes of one of the two upload b
 struct cuzk_device {
     int ordinal = 0, processors = 0, shared_optin = 0;
     cuzk_device_options options = {};
-    std::mutex lock; // one operation at a time uses the compute stream and the scratch block
     std::mutex upload_lock; // one piece at a time uses the staging buffers
     std::atomic<bool> lost{false};
     char lost_text[160] = "";
-    cudaStream_t stream = nullptr, copy_stream = nullptr;
-    uint8_t *readback = nullptr;
+    gpu::lane main, side;
+    cudaStream_t copy_stream = nullptr;
     uint8_t *staging[2] = {nullptr, nullptr};
     cudaEvent_t staged[2] = {nullptr, nullptr};
     int next_stage = 0;
-    gpu::arena scratch;
     gpu::ntt_tables *tables = nullptr;
     gpu::fixed_tables *fixed = nullptr;
     std::atomic<uint64_t> held{0}; // bytes of device memory held by keys, tables and scratch
@@ -50,6 +56,7 @@ namespace gpu
 // One operation under way: what it runs on and whom it reports to.
 struct context {
     cuzk_device *dev = nullptr;
+    lane *on = nullptr;
     cudaStream_t stream = nullptr;
     arena *mem = nullptr;
     cuzk_error *err = nullptr;
@@ -73,17 +80,17 @@ cuzk_status cuda_failed(context &c, cudaError_t e, const char *what);
     } while (0)
 #define GPU_CHECK_LAUNCH(c) GPU_CUDA(c, cudaGetLastError())
 
-// Refuses a lost device and makes it the calling thread's current one.
-cuzk_status context_begin(context &c, cuzk_device *dev, cuzk_error *err);
+// Refuses a lost device and makes it the calling thread's current one. The lane's lock is the caller's business.
+cuzk_status context_begin(context &c, cuzk_device *dev, lane &on, cuzk_error *err);
 cuzk_status check_cancel(context &c);
-// Waits for the compute stream.
+// Waits for the lane's stream.
 cuzk_status synchronize(context &c);
 
 cuzk_status device_alloc(context &c, void **p, size_t bytes); // cudaMalloc within the memory limit
 void device_free(cuzk_device *dev, void *p, size_t bytes);
-// Makes the scratch block at least that large, better wanted bytes (contents are lost), and points c.mem at it, empty.
+// Makes the lane's scratch block at least that large, better wanted bytes (contents are lost), and points c.mem at it, empty.
 cuzk_status use_scratch(context &c, size_t bytes, size_t wanted = 0);
-void drop_scratch(cuzk_device *dev);
+void drop_scratch(cuzk_device *dev, lane &l);
 // Bytes that could be allocated now, within the limit.
 cuzk_status available(context &c, size_t *bytes);
 

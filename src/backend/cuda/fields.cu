@@ -78,17 +78,17 @@ cuzk_status fields_fp2(context &c, cuzk_field_op op, uint4 *r, const uint4 *a, c
 {
     return run_op<fp2>(c, op, r, a, b, n);
 }
-static __global__ void to_scalars(uint4 *x, size_t n)
+static __global__ void to_scalars(uint4 *out, const uint4 *x, size_t n)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        store_fr(x + 2 * i, from_mont(load_fr(x + 2 * i)));
+        store_fr(out + 2 * i, from_mont(load_fr(x + 2 * i)));
 }
-cuzk_status fields_to_scalars(context &c, uint4 *x, size_t n)
+cuzk_status fields_to_scalars(context &c, uint4 *out, const uint4 *x, size_t n)
 {
     if (n == 0)
         return CUZK_OK;
-    GPU_LAUNCH(to_scalars, div_up(n, 256), 256, 0, c.stream, x, n);
+    GPU_LAUNCH(to_scalars, div_up(n, 256), 256, 0, c.stream, out, x, n);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }

@@ -139,7 +139,7 @@ template <class F> cuzk_status fixed_base(context &c, uint8_t *out, const cuzk_f
     size_t chunk = std::min(std::max<size_t>(n, 1), FIXED_CHUNK), room, point = sizeof(affine<F>);
     auto bytes = [&] { return fixed_run<F>::bytes(c.dev, chunk, bits) + 2 * aligned(chunk * point) + aligned(chunk * 32); };
     GPU_TRY(available(c, &room));
-    room += c.dev->scratch.size;
+    room += c.on->scratch.size;
     while (chunk > 1024 && bytes() > room)
         chunk /= 2;
     GPU_TRY(use_scratch(c, bytes()));

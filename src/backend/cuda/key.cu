@@ -184,17 +184,40 @@ static cuzk_status build_lists(context &c, cuzk_device_key *k)
 
 // ---- memory plan ----
 // Scratch that a proof needs at least and at best, beside what the key holds.
+// What the sums over up to points wires take at full speed: half of the bits set, or all wide terms.
+static size_t wire_sums(const cuzk_device_key *k, size_t points)
+{
+    size_t most = 1;
+    for (int i = QUERY_L; i < QUERIES; i++) {
+        const key_query &q = k->query[i];
+        size_t n = std::min(points, q.count), wide = std::max(std::min(n, q.wide), (size_t)1);
+        size_t half = n / 2 + n / 64 + 4096;
+        if (i == QUERY_B_G2)
+            most = std::max({most, run_scratch<fp2>::bytes(k->dev, half, 4096), msm_bytes<fp2>(k->dev, wide, 1)});
+        else
+            most = std::max({most, run_scratch<fp>::bytes(k->dev, half, 4096), msm_bytes<fp>(k->dev, wide, 1)});
+    }
+    return most + 3 * aligned(k->words * 8) + ((size_t)8 << 20);
+}
 static void scratch_sizes(cuzk_device_key *k)
 {
     size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points, small = 64u << 20;
     size_t largest = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
-    size_t points = k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(chunk * 32) : 0;
+    size_t points = k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(chunk * 32) + aligned(k->gather_bytes) : 0;
     size_t terms = k->streamed ? std::min(chunk, largest) : largest;
     size_t own = k->streamed ? witness_bytes(k) + 4096 : 0;
-    size_t sum = std::max(msm_bytes<fp>(k->dev, terms, 1), msm_bytes<fp2>(k->dev, std::max(terms / 4, (size_t)1), 1));
-    size_t subset = run_scratch<fp>::bytes(k->dev, k->streamed ? chunk : k->view.aux / 2, 4096) + aligned(k->words * 8);
+    constexpr size_t FEW = (size_t)64 << 20; // references sorted at a time where memory is short
+    size_t sum = msm_bytes<fp>(k->dev, terms, 1, k->streamed ? FEW : MSM_REFERENCES);
+    if (!k->side_bytes)
+        sum = std::max(sum, wire_sums(k, k->streamed ? chunk : k->view.aux));
     k->scratch_min = own + std::max(3 * vec, vec + points + std::min(sum, 4 * small)) + 4096;
-    k->scratch_want = own + std::max(3 * vec, vec + points + std::max(sum, subset) + small) + 4096;
+    k->scratch_want = own + std::max(3 * vec, vec + points + sum + small) + 4096;
+}
+// The side lane pays where the witness is small enough to be kept twice, as values and as integers.
+static size_t side_size(const cuzk_device_key *k)
+{
+    constexpr size_t MOST = (size_t)512 << 20;
+    return (k->view.fields + k->view.inputs) * 32 > MOST ? 0 : wire_sums(k, k->view.aux) + ((size_t)64 << 20);
 }
 static cuzk_status plan_memory(context &c, cuzk_device_key *k)
 {
@@ -204,20 +227,23 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
     if (k->dev->options.b_g2_on_host)
         resident -= k->query[QUERY_B_G2].count * 192;
     GPU_TRY(available(c, &room)); // the circuit and the tables are loaded, scratch is dropped
-    size_t slot = witness_bytes(k);
     k->streamed = false;
-    scratch_sizes(k);
-    for (int slots = SLOTS; slots > 0 && !k->dev->options.stream_queries; slots--)
-        if (resident + fixed + slots * slot + std::max(k->scratch_min, std::min(k->scratch_want, room / 8)) <= room) {
-            k->slots = slots;
+    for (int attempt = 0; attempt < 2 * SLOTS && !k->dev->options.stream_queries; attempt++) {
+        k->slots = SLOTS - attempt / 2;
+        k->side_bytes = attempt % 2 ? 0 : side_size(k);
+        scratch_sizes(k);
+        size_t scratch = k->side_bytes + std::max(k->scratch_min, std::min(k->scratch_want, room / 8));
+        if (resident + fixed + k->slots * witness_bytes(k) + scratch <= room) {
             k->resident_bytes = resident;
             return shape_queries(c, k, 0);
         }
+    }
     k->streamed = true;
+    k->side_bytes = 0;
     k->slots = 0;
     k->resident_bytes = 0;
     size_t most = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
-    constexpr size_t LARGEST = (size_t)1 << 24, SMALLEST = 4096;
+    constexpr size_t LARGEST = (size_t)1 << 24, SMALLEST = 4096, GATHERED = (size_t)512 << 20;
     size_t first = SMALLEST;
     while (first < LARGEST && first < most)
         first *= 2;
@@ -228,6 +254,10 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
         for (const key_query &q : k->query)
             for (const query_chunk &p : q.chunks)
                 k->chunk_bytes = std::max(k->chunk_bytes, p.points * q.point_bytes);
+        k->gather_bytes = 0;
+        for (const key_query &q : k->query)
+            if (q.wide * q.point_bytes <= GATHERED)
+                k->gather_bytes = std::max(k->gather_bytes, q.wide * q.point_bytes);
         scratch_sizes(k);
         if (fixed + k->scratch_want <= room || (chunk == SMALLEST && fixed + k->scratch_min <= room))
             return CUZK_OK;
@@ -276,7 +306,9 @@ static cuzk_status make_slots(context &c, cuzk_device_key *k)
         void *p;
         GPU_TRY(device_alloc(c, &p, k->slot_bytes));
         k->slot[i].bits = (uint64_t *)p;
-        k->slot[i].values = (uint4 *)((uint8_t *)p + bits);
+        k->slot[i].values = k->slot[i].scalars = (uint4 *)((uint8_t *)p + bits);
+        if (k->side_bytes)
+            k->slot[i].scalars = k->slot[i].values + aligned((k->view.fields + k->view.inputs) * 32) / 16;
     }
     return CUZK_OK;
 }
@@ -290,7 +322,8 @@ static cuzk_status load(context &c, cuzk_device_key *k)
     GPU_TRY(check_counts(c, k));
     GPU_TRY(shape_queries(c, k, 0));
     GPU_TRY(list_bytes(k));
-    drop_scratch(k->dev);
+    drop_scratch(k->dev, k->dev->main);
+    drop_scratch(k->dev, k->dev->side);
     GPU_TRY(ntt_prepare(c, k->log));
     GPU_TRY(circuit_load(c, &k->circuit, &k->view));
     GPU_TRY(plan_memory(c, k));
@@ -299,27 +332,32 @@ static cuzk_status load(context &c, cuzk_device_key *k)
         GPU_TRY(load_points(c, k));
         GPU_TRY(make_slots(c, k));
     }
+    if (k->side_bytes) {
+        context side;
+        GPU_TRY(context_begin(side, k->dev, k->dev->side, c.err));
+        GPU_TRY(use_scratch(side, k->side_bytes));
+    }
     return use_scratch(c, k->scratch_min, k->scratch_want);
 }
 static void describe_plan(const cuzk_device_key *k, char *plan, size_t size)
 {
     if (!plan || !size)
         return;
-    size_t scratch = k->dev->scratch.size >> 20, held = key_bytes(k) >> 20;
+    size_t scratch = (k->dev->main.scratch.size + k->dev->side.scratch.size) >> 20, held = key_bytes(k) >> 20;
     if (k->streamed)
         snprintf(plan, size, "queries streamed in chunks of %zu points; %zu MiB held, %zu MiB of scratch", k->chunk_points,
                  held, scratch);
     else
-        snprintf(plan, size, "all queries resident; %zu MiB held, %zu MiB of scratch, %d witness buffers", held, scratch,
-                 k->slots);
+        snprintf(plan, size, "all queries resident; %zu MiB held, %zu MiB of scratch, %d witness buffers, %s", held,
+                 scratch, k->slots, k->side_bytes ? "two lanes" : "one lane");
 }
 cuzk_status key_load(cuzk_device *dev, cuzk_device_key **out, const cuzk_circuit_view *circuit,
                      const cuzk_query_view *queries, char *plan, size_t plan_size, cuzk_error *err)
 {
     *out = nullptr;
     context c;
-    std::lock_guard<std::mutex> guard(dev->lock);
-    GPU_TRY(context_begin(c, dev, err));
+    std::scoped_lock guard(dev->main.lock, dev->side.lock);
+    GPU_TRY(context_begin(c, dev, dev->main, err));
     cuzk_device_key *k = new (std::nothrow) cuzk_device_key;
     if (!k)
         return fail(err, CUZK_OUT_OF_MEMORY, "memory for a key could not be had");
@@ -341,7 +379,8 @@ void key_unload(cuzk_device_key *k)
         return;
     cuzk_device *dev = k->dev;
     (void)cudaSetDevice(dev->ordinal);
-    (void)cudaStreamSynchronize(dev->stream);
+    (void)cudaStreamSynchronize(dev->main.stream);
+    (void)cudaStreamSynchronize(dev->side.stream);
     circuit_unload(dev, &k->circuit);
     device_free(dev, k->lists, k->lists_bytes);
     for (key_query &q : k->query)

@@ -32,7 +32,8 @@ struct key_query {
 // Device memory of one witness.
 struct witness_slot {
     uint64_t *bits = nullptr;
-    uint4 *values = nullptr; // field wires, then inputs
+    uint4 *values = nullptr;  // field wires, then inputs, in Montgomery form
+    uint4 *scalars = nullptr; // the same as integers; values itself where there is no side lane
     bool taken = false;
 };
 constexpr int SLOTS = 2;
@@ -49,7 +50,9 @@ struct cuzk_device_key {
     bool streamed = false;
     size_t chunk_points = 0; // streamed: the most points of a chunk, but for inputs
     size_t chunk_bytes = 0;  // streamed: the largest chunk
+    size_t gather_bytes = 0; // streamed: room for the points of a query's wide terms; larger ones are not gathered
     size_t scratch_min = 0, scratch_want = 0;
+    size_t side_bytes = 0; // scratch of the side lane; 0: all sums on the main one
     uint8_t *lists = nullptr; // masks, ranks, lists
     size_t lists_bytes = 0, resident_bytes = 0;
     gpu::witness_slot slot[gpu::SLOTS];
@@ -68,6 +71,6 @@ uint64_t key_bytes(const cuzk_device_key *key);
 inline size_t vector_bytes(const cuzk_device_key *k) { return (size_t)32 << k->log; }
 inline size_t witness_bytes(const cuzk_device_key *k)
 {
-    return aligned(k->words * 8 + 8) + aligned((k->view.fields + k->view.inputs) * 32);
+    return aligned(k->words * 8 + 8) + (k->side_bytes ? 2 : 1) * aligned((k->view.fields + k->view.inputs) * 32);
 }
 } // namespace gpu

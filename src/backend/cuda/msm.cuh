@@ -30,8 +30,9 @@ inline int copy_bits(int copies) { return (255 + copies - 1) / copies; }
 // Adds to out (which must be clear or hold a sum of the same call). Takes what scratch it needs from the arena and cuts
 // the sum into groups of windows and chunks of terms so that it fits; CUZK_OUT_OF_MEMORY if not even a small chunk does.
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out);
-// Arena bytes with which n terms are summed at full speed.
-template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies);
+// Arena bytes with which n terms are summed at full speed, or with at most so many references sorted at a time.
+constexpr size_t MSM_REFERENCES = (size_t)400 << 20;
+template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references = MSM_REFERENCES);
 
 // Sum of the base points whose bit is set. bits: words 64-bit words; mask (may be NULL) has a bit for each position that
 // has a base at all, and rank[i] bases precede word i; without mask position i is base i. first is added to the base.

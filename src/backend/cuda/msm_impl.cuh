@@ -47,8 +47,8 @@ static int choose_windows(size_t n, int copies)
     int lg = 0;
     while (((size_t)1 << (lg + 1)) <= n && lg < 28)
         lg++;
-    int w = (best[lg] + copies - 1) / copies;
-    while (copy_bits(copies) > 23 * w) // a bucket index must fit the sort key comfortably
+    int w = std::max(1, (best[lg] + copies / 2) / copies);
+    while (copy_bits(copies) > 22 * w) // a bucket index must fit the sort key comfortably
         w++;
     return w;
 }
@@ -231,22 +231,23 @@ static msm_sizes<F> msm_size(const cuzk_device *dev, size_t n, int windows, int 
 }
 // The largest group of windows that fits; 0 if none does.
 template <class F>
-static int choose_group(const cuzk_device *dev, size_t n, int windows, int copies, size_t budget)
+static int choose_group(const cuzk_device *dev, size_t n, int windows, int copies, size_t budget,
+                        size_t references = MSM_REFERENCES)
 {
     if (n * copies >= (size_t)1 << 30)
         return 0; // references are counted in 31 bits
     for (int passes = 1; passes <= windows; passes++) {
         int group = (windows + passes - 1) / passes;
-        if (n * group * copies > (400u << 20) && group > 1)
+        if (n * group * copies > references && group > 1)
             continue;
         if (msm_size<F>(dev, n, windows, copies, group).bytes <= budget)
             return group;
     }
     return 0;
 }
-template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies)
+template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references)
 {
-    int windows = choose_windows(n, copies), group = choose_group<F>(dev, n, windows, copies, SIZE_MAX);
+    int windows = choose_windows(n, copies), group = choose_group<F>(dev, n, windows, copies, SIZE_MAX, references);
     return msm_size<F>(dev, n, windows, copies, group).bytes;
 }
 template <class F>

@@ -11,14 +11,14 @@ namespace gpu
 {
 namespace
 {
-// The device is locked and its current scratch block is empty while one of these lives.
+// The main lane is locked and its scratch block is empty while one of these lives.
 struct operation {
     context c;
     std::unique_lock<std::mutex> guard;
     cuzk_status begin(cuzk_device *dev, cuzk_error *err)
     {
-        guard = std::unique_lock<std::mutex>(dev->lock);
-        return context_begin(c, dev, err);
+        guard = std::unique_lock<std::mutex>(dev->main.lock);
+        return context_begin(c, dev, dev->main, err);
     }
 };
 } // namespace
@@ -173,7 +173,7 @@ template <class F> static cuzk_status room_for_sum(context &c, size_t n, size_t 
 {
     size_t room;
     GPU_TRY(available(c, &room));
-    room += c.dev->scratch.size;
+    room += c.on->scratch.size;
     *chunk = std::min<size_t>(std::max<size_t>(n, 1), (size_t)1 << 27);
     for (;; *chunk = (*chunk + 1) / 2) {
         size_t best = msm_bytes<F>(c.dev, *chunk, 1) + aligned(*chunk * term_bytes) + aligned(*chunk * 64) + 4096;

@@ -1,5 +1,6 @@
 // Starting and finishing proofs.
 #include "prove.cuh"
+#include <thread>
 
 namespace gpu
 {
@@ -24,16 +25,9 @@ static void give_slot(cuzk_device_key *key, witness_slot *slot)
     }
     key->slot_free.notify_one();
 }
-static cuzk_status prove_resident(context &c, cuzk_device_key *key, cuzk_device_job *job)
+static cuzk_status sum_queries(context &c, cuzk_device_key *key, cuzk_device_job *job, int first, int last, const uint4 *h)
 {
-    uint4 *h;
-    std::lock_guard<std::mutex> guard(key->dev->lock);
-    GPU_TRY(context_begin(c, key->dev, c.err)); // it may have been lost while we waited
-    GPU_TRY(check_cancel(c));
-    GPU_TRY(use_scratch(c, key->scratch_min, key->scratch_want));
-    GPU_TRY(take(c, &h, (size_t)2 << key->log));
-    GPU_TRY(make_h(c, key, job, h));
-    for (int i = 0; i < QUERIES; i++) {
+    for (int i = first; i <= last; i++) {
         if (!key->query[i].resident)
             continue; // b_g2 on the host
         for (const query_chunk &k : key->query[i].chunks)
@@ -41,16 +35,87 @@ static cuzk_status prove_resident(context &c, cuzk_device_key *key, cuzk_device_
     }
     return CUZK_OK;
 }
+namespace
+{
+// The sums over L, A and B on the side lane, on a thread of their own.
+struct side_sums {
+    context c;
+    cuzk_error err;
+    cuzk_status status = CUZK_OK;
+    std::thread thread;
+    bool begun = false;
+    void begin(const context &from, cuzk_device_key *key, cuzk_device_job *job)
+    {
+        c = from;
+        err.status = CUZK_OK;
+        err.message[0] = 0;
+        try {
+            thread = std::thread([this, key, job] { status = run(key, job); });
+            begun = true;
+        } catch (...) { // no thread to be had: the main lane does it
+        }
+    }
+    cuzk_status run(cuzk_device_key *key, cuzk_device_job *job)
+    {
+        std::lock_guard<std::mutex> guard(key->dev->side.lock);
+        GPU_TRY(context_begin(c, key->dev, key->dev->side, &err));
+        GPU_TRY(use_scratch(c, key->side_bytes));
+        return sum_queries(c, key, job, QUERY_L, QUERY_B_G2, nullptr);
+    }
+    void wait()
+    {
+        if (thread.joinable())
+            thread.join();
+    }
+    ~side_sums() { wait(); }
+};
+} // namespace
+static cuzk_status prove_main(context &c, cuzk_device_key *key, cuzk_device_job *job, bool all)
+{
+    uint4 *h;
+    std::lock_guard<std::mutex> guard(key->dev->main.lock);
+    GPU_TRY(context_begin(c, key->dev, key->dev->main, c.err)); // it may have been lost while we waited
+    GPU_TRY(check_cancel(c));
+    GPU_TRY(use_scratch(c, key->scratch_min, key->scratch_want));
+    GPU_TRY(take(c, &h, (size_t)2 << key->log));
+    GPU_TRY(make_h(c, key, job, h));
+    return sum_queries(c, key, job, QUERY_H, all ? QUERY_B_G2 : QUERY_H, h);
+}
+// Again on the main lane, where the side lane had too little memory for this key.
+static cuzk_status repeat_side(context &c, cuzk_device_key *key, cuzk_device_job *job)
+{
+    for (int i = QUERY_L; i < QUERY_B_G2; i++)
+        job->g1[i].clear();
+    job->g2.clear();
+    std::lock_guard<std::mutex> guard(key->dev->main.lock);
+    GPU_TRY(context_begin(c, key->dev, key->dev->main, c.err));
+    GPU_TRY(use_scratch(c, key->scratch_min, key->scratch_want));
+    return sum_queries(c, key, job, QUERY_L, QUERY_B_G2, nullptr);
+}
+static cuzk_status prove_resident(context &c, cuzk_device_key *key, cuzk_device_job *job)
+{
+    side_sums side;
+    if (key->side_bytes)
+        side.begin(c, key, job);
+    cuzk_status s = prove_main(c, key, job, !side.begun);
+    side.wait();
+    if (s != CUZK_OK || side.status == CUZK_OK)
+        return s;
+    if (side.status == CUZK_OUT_OF_MEMORY)
+        return repeat_side(c, key, job);
+    return fail(c.err, side.status, "%s", side.err.message);
+}
 static cuzk_status start(context &c, cuzk_device_key *key, cuzk_device_job *job)
 {
     if (key->streamed) {
-        std::lock_guard<std::mutex> guard(key->dev->lock);
-        GPU_TRY(context_begin(c, key->dev, c.err));
+        std::lock_guard<std::mutex> guard(key->dev->main.lock);
+        GPU_TRY(context_begin(c, key->dev, key->dev->main, c.err));
         return prove_streamed(c, key, &job, 1);
     }
     witness_slot *slot = take_slot(key);
     job->bits = slot->bits;
     job->values = slot->values;
+    job->scalars = slot->scalars;
     double begin = now_ms();
     cuzk_status s = load_witness(c, key, job, key->dev->copy_stream);
     if (s == CUZK_OK) {
@@ -77,7 +142,7 @@ cuzk_status prove_start(cuzk_device_key *key, cuzk_device_job **out, const cuzk_
 {
     *out = nullptr;
     context c;
-    GPU_TRY(context_begin(c, key->dev, err));
+    GPU_TRY(context_begin(c, key->dev, key->dev->main, err));
     c.cancel = cancel;
     c.cancel_ctx = cancel_ctx;
     GPU_TRY(check_cancel(c));
@@ -149,8 +214,8 @@ static cuzk_status run_streamed_batch(context &c, cuzk_device_key *key, const cu
             s = fail(c.err, CUZK_OUT_OF_MEMORY, "memory for a proof could not be had");
     }
     if (s == CUZK_OK) {
-        std::lock_guard<std::mutex> guard(key->dev->lock);
-        s = context_begin(c, key->dev, c.err);
+        std::lock_guard<std::mutex> guard(key->dev->main.lock);
+        s = context_begin(c, key->dev, key->dev->main, c.err);
         if (s == CUZK_OK)
             s = prove_streamed(c, key, jobs.data(), count);
     }
@@ -166,7 +231,7 @@ cuzk_status prove_batch(cuzk_device_key *key, const cuzk_witness_view *witnesses
                         cuzk_device_times *times, cuzk_cancel_fn *cancel, void *cancel_ctx, cuzk_error *err)
 {
     context c;
-    GPU_TRY(context_begin(c, key->dev, err));
+    GPU_TRY(context_begin(c, key->dev, key->dev->main, err));
     c.cancel = cancel;
     c.cancel_ctx = cancel_ctx;
     for (uint32_t i = 0; i < count; i++)

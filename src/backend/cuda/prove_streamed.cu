@@ -2,6 +2,8 @@
 // and decoded while the sums over the one before run; the scalars of h wait on the host where there are several proofs.
 #include "points.cuh"
 #include "prove.cuh"
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <thread>
 
 namespace gpu
@@ -24,7 +26,7 @@ struct chunk_upload {
         begun = true;
         auto work = [this, key, query, &k, buffer] {
             const key_query &q = key->query[query];
-            status = context_begin(c, c.dev, &err);
+            status = context_begin(c, c.dev, c.dev->main, &err);
             if (status == CUZK_OK)
                 status = upload_query(c, buffer, &key->queries, q.encoded + k.base * q.point_bytes,
                                       k.points * q.point_bytes, c.dev->copy_stream);
@@ -56,9 +58,50 @@ struct step {
 };
 } // namespace
 
-static cuzk_status sum_step(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count, const step &s,
-                            uint8_t *buffer, uint4 *scalars, unsigned long long *problem)
+// Points of wide terms are few and the same for every proof: they are gathered as their chunks come by and summed at once.
+static __global__ void gather_points(const uint4 *points, const uint32_t *index, size_t n, uint32_t base, int quads,
+                                     uint4 *out)
 {
+    size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x, i = t / quads, q = t % quads;
+    if (i < n)
+        out[t] = points[(size_t)(index[i] - base) * quads + q];
+}
+namespace
+{
+struct pass { // what the steps of a pass share
+    uint8_t *buffer[2];
+    uint8_t *wide;  // gathered points of the query under way
+    uint4 *scalars; // of the chunk of the H query
+    unsigned long long *problem;
+};
+} // namespace
+static bool gathers(const cuzk_device_key *key, int query)
+{
+    const key_query &q = key->query[query];
+    return query != QUERY_H && q.chunks.size() > 1 && q.wide * q.point_bytes <= key->gather_bytes;
+}
+static cuzk_status gather_step(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count,
+                               const step &s, const uint8_t *buffer, uint8_t *wide)
+{
+    const key_query &q = key->query[s.query];
+    int quads = (int)(q.point_bytes / 16);
+    if (s.chunk->wides) {
+        GPU_LAUNCH(gather_points, div_up(s.chunk->wides * quads, 256), 256, 0, c.stream, (const uint4 *)buffer,
+                   q.base_index + s.chunk->wide, s.chunk->wides, (uint32_t)s.chunk->base, quads,
+                   (uint4 *)(wide + s.chunk->wide * q.point_bytes));
+        GPU_CHECK_LAUNCH(c);
+    }
+    if (s.chunk == &q.chunks.back())
+        for (uint32_t i = 0; i < count; i++)
+            GPU_TRY(sum_wide(c, key, jobs[i], s.query, wide));
+    return CUZK_OK;
+}
+static cuzk_status sum_step(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count, const step &s,
+                            uint8_t *buffer, const pass &p)
+{
+    uint4 *scalars = p.scalars;
+    unsigned long long *problem = p.problem;
+    bool gather = gathers(key, s.query);
     const key_query &q = key->query[s.query];
     bool check = c.dev->options.check_points;
     GPU_CUDA(c, cudaMemsetAsync(problem, 0xff, sizeof *problem, c.stream));
@@ -75,9 +118,11 @@ static cuzk_status sum_step(context &c, cuzk_device_key *key, cuzk_device_job *c
             GPU_TRY(upload(c, scalars, jobs[i]->h_host + 32 * s.chunk->base, 32 * s.chunk->points, c.stream));
             jobs[i]->times.bytes_to_device += 32 * s.chunk->points;
         }
-        GPU_TRY(sum_chunk(c, key, jobs[i], s.query, *s.chunk, buffer, h));
+        GPU_TRY(sum_chunk(c, key, jobs[i], s.query, *s.chunk, buffer, h, gather));
         jobs[i]->times.bytes_to_device += s.chunk->points * q.point_bytes / count;
     }
+    if (gather)
+        return gather_step(c, key, jobs, count, s, buffer, p.wide);
     return CUZK_OK;
 }
 static cuzk_status pass_over_queries(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count)
@@ -92,25 +137,24 @@ static cuzk_status pass_over_queries(context &c, cuzk_device_key *key, cuzk_devi
         return fail(c.err, CUZK_OUT_OF_MEMORY, "memory for the plan of a proof could not be had");
     }
     arena_mark mark(c);
-    uint8_t *buffer[2];
-    uint4 *scalars = nullptr;
-    unsigned long long *problem;
-    GPU_TRY(take(c, &buffer[0], key->chunk_bytes));
-    GPU_TRY(take(c, &buffer[1], key->chunk_bytes));
-    GPU_TRY(take(c, &problem, 1));
+    pass p = {};
+    GPU_TRY(take(c, &p.buffer[0], key->chunk_bytes));
+    GPU_TRY(take(c, &p.buffer[1], key->chunk_bytes));
+    GPU_TRY(take(c, &p.problem, 1));
+    GPU_TRY(take(c, &p.wide, key->gather_bytes));
     if (count > 1)
-        GPU_TRY(take(c, &scalars, 2 * key->chunk_points));
+        GPU_TRY(take(c, &p.scalars, 2 * key->chunk_points));
     chunk_upload ahead;
     if (!steps.empty())
-        ahead.begin(c, key, steps[0].query, *steps[0].chunk, buffer[0]);
+        ahead.begin(c, key, steps[0].query, *steps[0].chunk, p.buffer[0]);
     for (size_t i = 0; i < steps.size(); i++) {
         double start = now_ms();
         GPU_TRY(ahead.wait(c.err));
         for (uint32_t j = 0; j < count; j++)
             jobs[j]->times.upload += (now_ms() - start) / count;
         if (i + 1 < steps.size())
-            ahead.begin(c, key, steps[i + 1].query, *steps[i + 1].chunk, buffer[(i + 1) & 1]);
-        GPU_TRY(sum_step(c, key, jobs, count, steps[i], buffer[i & 1], scalars, problem));
+            ahead.begin(c, key, steps[i + 1].query, *steps[i + 1].chunk, p.buffer[(i + 1) & 1]);
+        GPU_TRY(sum_step(c, key, jobs, count, steps[i], p.buffer[i & 1], p));
     }
     return CUZK_OK;
 }
@@ -142,9 +186,20 @@ static cuzk_status prove_group(context &c, cuzk_device_key *key, cuzk_device_job
     for (uint32_t i = 0; i < count; i++) {
         GPU_TRY(take(c, &jobs[i]->bits, key->words + 1));
         GPU_TRY(take(c, &jobs[i]->values, 2 * (key->view.fields + key->view.inputs)));
+        jobs[i]->scalars = jobs[i]->values;
     }
     GPU_TRY(prepare_group(c, key, jobs, count));
     return pass_over_queries(c, key, jobs, count);
+}
+// Host memory in huge pages: gigabytes are written once and read once.
+static uint8_t *host_vector(size_t bytes)
+{
+    constexpr size_t HUGE = 2 << 20;
+    void *p = nullptr;
+    if (posix_memalign(&p, HUGE, div_up(bytes, HUGE) * HUGE))
+        return nullptr;
+    (void)madvise(p, bytes, MADV_HUGEPAGE);
+    return (uint8_t *)p;
 }
 cuzk_status prove_streamed(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count)
 {
@@ -155,7 +210,7 @@ cuzk_status prove_streamed(context &c, cuzk_device_key *key, cuzk_device_job *co
     for (uint32_t at = 0; at < count && s == CUZK_OK;) {
         uint32_t n = std::min(most, count - at), got = 0;
         if (n > 1) // as many as the host has room for
-            while (got < n && (jobs[at + got]->h_host = (uint8_t *)malloc(vector_bytes(key))))
+            while (got < n && (jobs[at + got]->h_host = host_vector(vector_bytes(key))))
                 got++;
         n = got > 1 ? got : 1;
         if (n == 1) {
