@@ -75,7 +75,7 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
     j->c = tuning && tuning->window ? tuning->window : choose_window(wide);
     j->windows = glv_windows(j->c);
     j->buckets = (uint32_t)1 << (j->c - 1);
-    size_t chunk = wide / 4 < CHUNK_LEAST ? CHUNK_LEAST : wide / 4 > CHUNK_MOST ? CHUNK_MOST : wide / 4;
+    size_t chunk = wide / 2 < CHUNK_LEAST ? CHUNK_LEAST : wide / 2 > CHUNK_MOST ? CHUNK_MOST : wide / 2;
     if (tuning && tuning->chunk)
         chunk = tuning->chunk;
     j->chunk = wide < chunk ? (wide + 7) / 8 * 8 : chunk + BLOCK;
