@@ -65,6 +65,8 @@ static void detect(void)
     found.l3 = cache_size(_SC_LEVEL3_CACHE_SIZE);
     in_use = found;
     const char *want = getenv("CUZK_CPU");
+    if (want && !strcmp(want, "scalar")) /* the fastest code without vectors */
+        in_use.avx2 = in_use.avx512 = in_use.ifma = 0;
     if (want && !strcmp(want, "portable"))
         in_use.adx = in_use.bmi2 = in_use.avx2 = in_use.avx512 = in_use.ifma = in_use.sha_ni = 0;
 }

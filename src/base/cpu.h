@@ -7,7 +7,8 @@ typedef struct cpu_features {
     char name[64];
     unsigned l1d, l2, l3; /* bytes; 0 unknown */
 } cpu_features;
-/* CUZK_CPU=portable in the environment (or cpu_force_portable) switches every vector form off. */
+/* CUZK_CPU in the environment: portable (or cpu_force_portable) switches every special form off, scalar the
+ * vector forms only. */
 const cpu_features *cpu_get(void);
 /* For tests and benchmarks: 1 forces the scalar forms, 0 returns to what the processor has. Not thread-safe.
  */
