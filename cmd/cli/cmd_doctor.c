@@ -47,15 +47,28 @@ static void say(doctor *d, verdict v, const char *subject, const char *format, .
     json_end_object(&d->j);
 }
 
+/* For tests, which cannot change the machine: CUZK_DOCTOR_PRETEND="memory=3,disk=0.5,ifma=0" puts these
+ * values in the place of what was found. Memory and disk are in GiB. Nothing but the doctor looks at it. */
+static double pretended(const char *what, double found)
+{
+    const char *at = getenv("CUZK_DOCTOR_PRETEND");
+    size_t n = strlen(what);
+    for (; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, what, n) && at[n] == '=')
+            return strtod(at + n + 1, NULL);
+    return found;
+}
+
 static void look_at_processor(doctor *d)
 {
     const cpu_features *f = cpu_get();
+    int ifma = pretended("ifma", f->ifma) != 0, sha = pretended("sha", f->sha_ni) != 0;
     const char *forced = getenv("CUZK_CPU");
     if (forced && !strcmp(forced, "portable"))
         say(d, NOTE, "processor",
             "%s; CUZK_CPU=portable forces the scalar code: unset it, proofs take several times longer",
             f->name);
-    else if (f->ifma)
+    else if (ifma)
         say(d, FINE, "processor", "%s, %u threads; AVX-512 IFMA is in use, eight field elements at once",
             f->name, pool_processors());
     else
@@ -63,13 +76,13 @@ static void look_at_processor(doctor *d)
             "%s, %u threads; no AVX-512 IFMA, so the scalar code is in use: CPU proofs take several times "
             "longer",
             f->name, pool_processors());
-    if (!f->sha_ni)
+    if (!sha)
         say(d, NOTE, "processor", "no SHA instructions: digests of circuits and parameters take longer");
 }
 
 static void look_at_memory(doctor *d)
 {
-    double available = (double)mem_available_bytes() / GIB;
+    double available = pretended("memory", (double)mem_available_bytes() / GIB);
     if (available < 4)
         say(d, PROBLEM, "memory",
             "%.1f GiB are available; 2 KiB circuits need 2 GiB, 32 GiB circuits 32 GiB and more: stop other "
@@ -81,7 +94,8 @@ static void look_at_memory(doctor *d)
             available < 48 ? "; a 32 GiB PoRep or WindowPoSt on the CPU needs about 48 GiB" : "");
     FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
     char mode[64] = "";
-    if (f && fgets(mode, sizeof(mode), f) && strstr(mode, "[never]"))
+    int never = f && fgets(mode, sizeof(mode), f) && strstr(mode, "[never]");
+    if (pretended("hugepages", !never) == 0)
         say(d, NOTE, "hugepages",
             "transparent huge pages are off; sums and transforms run faster with them: echo madvise > "
             "/sys/kernel/mm/transparent_hugepage/enabled");
@@ -102,15 +116,17 @@ static void look_at_devices(doctor *d)
     }
     for (uint32_t i = 0; i < count; i++) {
         cuzk_device_info info;
-        if (b->device_describe(i, &info, &e))
+        if (b->device_describe(i, &info, &e)) {
             say(d, PROBLEM, "gpu", "device %u: %s", i, e.message);
-        else if (info.memory_total < (uint64_t)(16 * GIB))
+            continue;
+        }
+        double gib = pretended("vram", (double)info.memory_total / GIB);
+        if (gib < 16)
             say(d, NOTE, "gpu",
                 "device %u: %s, %.0f GiB; below 16 GiB circuits of 32 GiB are proved in small chunks", i,
-                info.name, (double)info.memory_total / GIB);
+                info.name, gib);
         else
-            say(d, FINE, "gpu", "device %u: %s, %.0f GiB, %s", i, info.name, (double)info.memory_total / GIB,
-                info.detail);
+            say(d, FINE, "gpu", "device %u: %s, %.0f GiB, %s", i, info.name, gib, info.detail);
     }
 }
 
@@ -134,6 +150,11 @@ static void look_at_parameters(doctor *d)
             continue;
         found += !is_test;
         tests += (unsigned)is_test;
+        if (access(path, R_OK)) {
+            say(d, PROBLEM, "parameters", "%s cannot be read by user %u: %s; give the user permission", path,
+                (unsigned)getuid(), strerror(errno));
+            continue;
+        }
         if (params_open(&p, path, &e)) {
             say(d, PROBLEM, "parameters", "%s: fetch the file again", e.message);
             continue;
@@ -155,14 +176,16 @@ static void look_at_folder(doctor *d, const char *subject, const char *dir)
 {
     cuzk_error e = {0};
     struct statvfs v;
-    if (file_make_dirs(dir, &e)) {
+    int made = file_make_dirs(dir, &e) == CUZK_OK;
+    double left = made && statvfs(dir, &v) == 0 ? (double)v.f_bavail * (double)v.f_frsize / GIB : 2;
+    left = pretended("disk", left);
+    if (!made) {
         say(d, PROBLEM, subject, "%s: choose another folder or give the user permission", e.message);
     } else if (access(dir, W_OK)) {
         say(d, PROBLEM, subject, "%s cannot be written by user %u: %s", dir, (unsigned)getuid(),
             strerror(errno));
-    } else if (statvfs(dir, &v) == 0 && (double)v.f_bavail * (double)v.f_frsize < 2 * GIB) {
-        say(d, PROBLEM, subject, "%s has %.1f GiB left; compiled circuits need up to 2 GiB", dir,
-            (double)v.f_bavail * (double)v.f_frsize / GIB);
+    } else if (left < 2) {
+        say(d, PROBLEM, subject, "%s has %.1f GiB left; compiled circuits need up to 2 GiB", dir, left);
     } else {
         say(d, FINE, subject, "%s can be written", dir);
     }
