@@ -23,17 +23,17 @@ static unsigned choose_window(size_t n)
     return best;
 }
 
-/* Windows in groups of about TASK_KEYS buckets, or in pieces where a window is larger or the threads are
- * many. */
+/* Windows in groups of about TASK_KEYS buckets for one thread. For several, single windows, or pieces of one,
+ * so that threads of unequal speed finish together; also where a window is larger. */
 static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
 {
-    uint32_t group = TASK_KEYS / j->buckets, pieces = 1;
-    if (group > (j->windows + threads - 1) / threads)
-        group = (j->windows + threads - 1) / threads;
+    uint32_t group = TASK_KEYS / j->buckets, pieces = 1, tasks = threads > 4 ? 4 * threads : 8 * threads;
+    if (threads > 1 && group > (j->buckets < 2048 ? (j->windows + 2 * threads - 1) / (2 * threads) : 1))
+        group = j->buckets < 2048 ? (j->windows + 2 * threads - 1) / (2 * threads) : 1;
     if (group < 1)
         group = 1;
     while (j->buckets / pieces > TASK_KEYS ||
-           (group == 1 && threads > 1 && pieces * j->windows < 4 * threads && j->buckets / pieces > 2048))
+           (group == 1 && threads > 1 && pieces * j->windows < tasks && j->buckets / pieces > 2048))
         pieces *= 2;
     j->pieces = pieces;
     j->parts = mem_calloc((size_t)j->windows * pieces, sizeof *j->parts);
