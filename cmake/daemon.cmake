@@ -30,10 +30,10 @@ set(CUZK_PROTO_SERVED proving.proto grpc/health/v1/health.proto grpc/reflection/
   grpc/reflection/v1alpha/reflection.proto)
 list(TRANSFORM CUZK_PROTO_SERVED PREPEND ${CMAKE_SOURCE_DIR}/proto/ OUTPUT_VARIABLE CUZK_PROTO_FILES)
 add_custom_command(
-  OUTPUT ${CUZK_PROTO_DIR}/descriptors.c
+  OUTPUT ${CUZK_PROTO_DIR}/proto_descriptors.c
   COMMAND ${PROTOC} --proto_path=${CMAKE_SOURCE_DIR}/proto --descriptor_set_out=${CUZK_PROTO_DIR}/descriptors.bin
           ${CUZK_PROTO_SERVED}
-  COMMAND ${CMAKE_COMMAND} -DIN=${CUZK_PROTO_DIR}/descriptors.bin -DOUT=${CUZK_PROTO_DIR}/descriptors.c
+  COMMAND ${CMAKE_COMMAND} -DIN=${CUZK_PROTO_DIR}/descriptors.bin -DOUT=${CUZK_PROTO_DIR}/proto_descriptors.c
           -DNAME=PROTO_DESCRIPTORS -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
   DEPENDS ${CUZK_PROTO_FILES} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
   COMMENT "descriptors of the services")
@@ -58,7 +58,7 @@ add_custom_command(
           -DNAME=STATUS_PAGE -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
   DEPENDS ${CMAKE_SOURCE_DIR}/web/index.html ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
 add_library(cuzk_server STATIC ${CUZK_SERVER_SOURCES} ${CMAKE_BINARY_DIR}/status_page.c
-  ${CUZK_PROTO_DIR}/descriptors.c)
+  ${CUZK_PROTO_DIR}/proto_descriptors.c)
 target_link_libraries(cuzk_server PUBLIC cuzk_internal cuzk_proto PkgConfig::GRPC PkgConfig::MICROHTTPD)
 if(TARGET cuzk_engine)
   target_link_libraries(cuzk_server PUBLIC cuzk_engine)
