@@ -92,6 +92,8 @@ const config_option CONFIG_OPTIONS[] = {
      "how long ended jobs are kept"},
     {"store", "retention_count", OPTION_U64, AT(store.retention_count), "10000", 1, 100000000, NULL,
      OPTION_RELOAD, "how many ended jobs are kept"},
+    {"store", "lease", OPTION_DURATION, AT(store.lease_ms), "15s", 300, 3600000, NULL, 0,
+     "with postgres: a daemon that was silent for this long loses its partitions to the others"},
     {"tls", "cert", OPTION_STRING, AT(tls.cert), "", 0, 0, NULL, 0,
      "PEM file of the server's certificate chain"},
     {"tls", "key", OPTION_STRING, AT(tls.key), "", 0, 0, NULL, 0, "PEM file of its key"},

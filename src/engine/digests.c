@@ -131,7 +131,7 @@ static void fail_circuit(engine *e, const circuit_info *info, const char *senten
     pthread_mutex_unlock(&e->lock);
 }
 
-static void judge(engine *e, const circuit_info *info, const char *path, const published_file *f)
+void digest_judge(engine *e, const circuit_info *info, const char *path, const published_file *f)
 {
     file_map m;
     cuzk_error why = {0};
@@ -185,7 +185,7 @@ void *digest_main(void *engine_)
             continue;
         }
         pthread_mutex_unlock(&e->lock);
-        judge(e, info, path, f);
+        digest_judge(e, info, path, f);
         pthread_mutex_lock(&e->lock);
     }
     pthread_mutex_unlock(&e->lock);

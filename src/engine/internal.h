@@ -258,6 +258,8 @@ void keys_bury(engine *e);
 const digest_verdict *digest_known_locked(engine *e, const params *p);
 /* The verifying key inside a published parameter file, at once. */
 cuzk_status digest_check_key(const params *p, const circuit_info *info, cuzk_error *err);
+/* Reads a file and compares it with the published digest; a mismatch ends the jobs of the circuit. */
+void digest_judge(engine *e, const circuit_info *info, const char *path, const published_file *f);
 void *digest_main(void *engine);
 
 /* ---- budget.c ---- */

@@ -389,6 +389,7 @@ static void settle_locked(engine *e, job *j, job_state state, const char *error)
 {
     j->state = state;
     j->ended_ns = clock_ns();
+    stop_work_locked(e, j); /* of a job that ended elsewhere something may still be under way here */
     if (error != j->error)
         snprintf(j->error, sizeof(j->error), "%s", error ? error : "");
     count_end(e, j);

@@ -164,6 +164,7 @@ static void *loader_main(void *arg)
     mem_free(arg);
     engine *e = a.e;
     circuit_key *k = a.k;
+    const circuit_info *info = k->info;
     uint64_t start = clock_ns();
     cuzk_error why = {0};
     cuzk_status s = open_files(e, k, &why);
@@ -176,16 +177,16 @@ static void *loader_main(void *arg)
     k->used_ns = clock_ns();
     k->state = s ? KEY_FAILED : KEY_READY;
     k->error = why;
+    k->references--; /* from here on it may be evicted; tell_waiters looks at it before it lets the lock go */
+    uint64_t ms = k->load_ns / 1000000u;
     pthread_cond_broadcast(&e->changed);
     tell_waiters(e, k, s ? &why : NULL);
-    k->references--;
+    if (s)
+        log_write(LOG_ERROR, "srs", "circuit=%s cannot be loaded: %s", info->wire_name, why.message);
+    else
+        log_write(LOG_INFO, "srs", "loaded circuit=%s srs_load_ms=%llu", info->wire_name, (unsigned long long)ms);
     e->loaders--;
     pthread_cond_broadcast(&e->changed);
-    if (s)
-        log_write(LOG_ERROR, "srs", "circuit=%s cannot be loaded: %s", k->info->wire_name, why.message);
-    else
-        log_write(LOG_INFO, "srs", "loaded circuit=%s srs_load_ms=%llu", k->info->wire_name,
-                  (unsigned long long)k->load_ns / 1000000u);
     pthread_mutex_unlock(&e->lock);
     return NULL;
 }

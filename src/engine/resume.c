@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_STARTS 6 /* begun so often, and the process died each time before a partition was done */
+#define MAX_STARTS 10 /* begun so often, and the process died each time before a partition was done */
 
 typedef struct row_list {
     store_job *row;

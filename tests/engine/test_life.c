@@ -206,14 +206,14 @@ static void test_poison(void **state)
     submit(e, &window, "poison", 0, id);
     engine_destroy(e);
     assert_int_equal(store_open(&s, c.store.url, 0, &err), CUZK_OK);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 10; i++)
         assert_int_equal(store_start(s, id, 1, &err), CUZK_OK);
     store_close(s);
     e = start(&c);
     outcome o;
     await_job(e, id, 0, &o);
     assert_int_equal(o.state, JOB_FAILED);
-    assert_non_null(strstr(o.error, "ended 6 times"));
+    assert_non_null(strstr(o.error, "ended 10 times"));
     engine_destroy(e);
 }
 
