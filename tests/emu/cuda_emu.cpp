@@ -12,7 +12,6 @@ namespace
 std::mutex lock;
 std::unordered_map<void *, size_t> blocks;
 size_t used;
-long allocations, launches;
 cudaError_t pending, sticky; // sticky: as after a fault on a real device, everything fails from then on
 
 size_t pretended()
@@ -20,11 +19,22 @@ size_t pretended()
     const char *s = getenv("CUZK_EMU_MEMORY");
     return s ? (size_t)strtoull(s, nullptr, 0) : (size_t)1 << 30;
 }
-long wanted(const char *name)
-{
-    const char *s = getenv(name);
-    return s ? strtol(s, nullptr, 0) : 0;
-}
+// Counts uses of one kind; the count starts again when the wish changes.
+struct fault {
+    const char *name;
+    long count = 0, wish = 0;
+    bool now()
+    {
+        const char *s = getenv(name);
+        long w = s ? strtol(s, nullptr, 0) : 0;
+        if (w != wish) {
+            wish = w;
+            count = 0;
+        }
+        return ++count == wish;
+    }
+};
+fault alloc_fault = {"CUZK_EMU_FAIL_ALLOC"}, launch_fault = {"CUZK_EMU_FAIL_LAUNCH"};
 } // namespace
 
 const char *cudaGetErrorString(cudaError_t e)
@@ -65,14 +75,20 @@ cudaError_t cudaDriverGetVersion(int *v)
     *v = 13000;
     return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int) { return sticky; }
+cudaError_t cudaSetDevice(int)
+{
+    std::lock_guard<std::mutex> g(lock);
+    if (!getenv("CUZK_EMU_FAIL_LAUNCH"))
+        sticky = cudaSuccess; // a new process, so to say
+    return sticky;
+}
 cudaError_t cudaMalloc(void **p, size_t n)
 {
     std::lock_guard<std::mutex> g(lock);
     *p = nullptr;
     if (sticky)
         return sticky;
-    if (++allocations == wanted("CUZK_EMU_FAIL_ALLOC") || used + n > pretended() ||
+    if (alloc_fault.now() || used + n > pretended() ||
         posix_memalign(p, 256, n ? n : 1)) {
         *p = nullptr;
         return cudaErrorMemoryAllocation;
@@ -163,8 +179,9 @@ cudaError_t cudaGetLastError()
 bool emu_launch_allowed()
 {
     std::lock_guard<std::mutex> g(lock);
-    if (++launches == wanted("CUZK_EMU_FAIL_LAUNCH"))
+    if (launch_fault.now())
         sticky = cudaErrorIllegalAddress;
+
     return !sticky;
 }
 

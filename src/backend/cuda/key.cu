@@ -4,6 +4,11 @@
 #include "sort.cuh"
 #include "witness.cuh"
 
+// The most points of a streamed chunk; the emulation sets a few, so that small queries have many chunks.
+#ifndef GPU_CHUNK_POINTS
+#define GPU_CHUNK_POINTS ((size_t)1 << 24)
+#endif
+
 namespace gpu
 {
 // ---- shapes: which points a query holds, and how it is cut into chunks ----
@@ -243,7 +248,7 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
     k->slots = 0;
     k->resident_bytes = 0;
     size_t most = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
-    constexpr size_t LARGEST = (size_t)1 << 24, SMALLEST = 4096, GATHERED = (size_t)512 << 20;
+    constexpr size_t LARGEST = GPU_CHUNK_POINTS, SMALLEST = LARGEST < 4096 ? LARGEST : 4096, GATHERED = (size_t)512 << 20;
     size_t first = SMALLEST;
     while (first < LARGEST && first < most)
         first *= 2;
