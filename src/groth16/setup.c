@@ -6,7 +6,8 @@
 #include "poly/poly.h"
 #include <stdio.h>
 
-#define PIECE ((uint64_t)1 << 18) /* points made at a time */
+/* Points of G1 made at a time, half as many of G2: each call makes its table anew, which should not show. */
+#define PIECE ((uint64_t)1 << 20)
 
 typedef struct setup {
     const r1cs *r;
@@ -60,7 +61,7 @@ static cuzk_status flush(setup *s, cuzk_error *err)
 static inline cuzk_status put(setup *s, const fr *k, cuzk_error *err)
 {
     s->k[s->n++] = *k;
-    return s->n == PIECE ? flush(s, err) : CUZK_OK;
+    return s->n == (s->g2 ? PIECE / 2 : PIECE) ? flush(s, err) : CUZK_OK;
 }
 
 static cuzk_status begin_section(setup *s, uint64_t count, int is_g2, cuzk_error *err)
@@ -239,9 +240,9 @@ cuzk_status groth16_setup(const r1cs *r, const toxic_waste *t, const char *param
     if (st != CUZK_OK)
         return st;
     s.k = big_alloc(PIECE * sizeof(fr));
-    s.points = big_alloc(PIECE * sizeof(g2_affine));
-    s.encoded = big_alloc(PIECE * 192);
-    st = s.k && s.points && s.encoded ? CUZK_OK : mem_error(err, PIECE * (sizeof(fr) + 384), "a setup");
+    s.points = big_alloc(PIECE * sizeof(g1_affine));
+    s.encoded = big_alloc(PIECE * 96);
+    st = s.k && s.points && s.encoded ? CUZK_OK : mem_error(err, PIECE * (sizeof(fr) + 192), "a setup");
     if (st == CUZK_OK)
         st = qap_evaluate(&s.q, r, &t->tau, s.log_n, p, err);
     if (st == CUZK_OK)
@@ -250,10 +251,10 @@ cuzk_status groth16_setup(const r1cs *r, const toxic_waste *t, const char *param
         st = write_all(&s, vk_path, err);
     file_writer_abort(&s.w);
     if (s.k)
-        mem_wipe(s.k, PIECE * sizeof(fr));
+        mem_wipe(s.k, (s.total < PIECE ? s.total : PIECE) * sizeof(fr)); /* what was written */
     big_free(s.k, PIECE * sizeof(fr));
-    big_free(s.points, PIECE * sizeof(g2_affine));
-    big_free(s.encoded, PIECE * 192);
+    big_free(s.points, PIECE * sizeof(g1_affine));
+    big_free(s.encoded, PIECE * 96);
     qap_values_clear(&s.q);
     vk_clear(&s.vk);
     return st;
