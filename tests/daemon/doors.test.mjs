@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { connect, env, grpc, sleep, startDaemon } from './support.mjs';
+import { connect, env, grpc, request, sleep, startDaemon } from './support.mjs';
 
 const require = createRequire(join(process.env.CUZK_NODE_MODULES, 'x.js'));
 const loader = require('@grpc/proto-loader');
@@ -277,6 +277,32 @@ describe('health and reflection', () => {
     assert.equal((await ended)?.code, grpc.status.UNAVAILABLE);
     assert.ok(seen.every((s, i) => s === (i ? 'NOT_SERVING' : 'SERVING')), seen.join());
   });
+});
+
+test('while a job is finished at the end, watchers and readiness say that no more are taken', async () => {
+  const d = await startDaemon({ toml: { daemon: { status_listen: '127.0.0.1:0' } } });
+  assert.ok(d.port, d.log);
+  const h = new (load('grpc/health/v1/health.proto').health.v1.Health)(d.address, grpc.credentials.createInsecure());
+  const c = connect(d.address);
+  const ready = `http://127.0.0.1:${/status page on .*\(port (\d+)\)/.exec(d.log)[1]}/readyz`;
+  const seen = [];
+  const w = h.Watch({ service: '' });
+  w.on('data', (m) => seen.push(m.status));
+  w.on('error', () => {});
+  const { job_id } = await c.SubmitProof(request('porep-2k-v1_1-1'));
+  const result = c.AwaitProof({ job_id });
+  for (let i = 0; i < 400 && !(await c.GetStatus({})).gpus[0].current_job_id; i++) await sleep(25);
+  assert.equal((await fetch(ready)).status, 200);
+  d.child.kill('SIGTERM');
+  for (let i = 0; i < 200 && !seen.includes('NOT_SERVING'); i++) await sleep(10);
+  assert.deepEqual(seen, ['SERVING', 'NOT_SERVING']);
+  assert.equal((await fetch(ready)).status, 503);
+  await assert.rejects(c.SubmitProof(request('winning-2k-1')), { code: grpc.status.RESOURCE_EXHAUSTED });
+  assert.equal((await result).status, 'COMPLETED', 'the job that ran is finished');
+  c.close();
+  h.close();
+  assert.equal((await d.ended).code, 0, d.log); // a second signal would end it at once
+  await d.stop();
 });
 
 // systemd's side of sd_notify: a datagram socket. node has none for unix, so a small Python process listens.
