@@ -3,8 +3,8 @@
 #define BENCH_DEVICE_H
 #include "cuzk/backend.h"
 
-/* A plug-in's optional second symbol: runs operation on 2^log elements made on the device, repeat times, and checks
- * the result. variant: copies of the bases, or 1 for a coset. Milliseconds. */
+/* A plug-in's optional second symbol: runs operation on 2^log elements made on the device, repeat times, and
+ * checks the result. variant: copies of the bases, or 1 for a coset. Milliseconds. */
 #define BENCH_DEVICE_SYMBOL "cuzk_backend_bench"
 typedef cuzk_status bench_device_fn(cuzk_device *device, const char *operation, uint32_t log,
                                     uint32_t variant, uint32_t repeat, double *best, double *median,
@@ -20,8 +20,8 @@ typedef struct bench_device_options {
 
 /* cuzk-bench device ...: returns the exit status. */
 int bench_device_main(int argc, char **argv);
-/* Proves a whole request of the named circuit (porep-32g): parameters of the test SRS made on the device, synthetic
- * input, every proof verified. rounds: how often. */
+/* Proves a whole request of the named circuit (porep-32g): parameters of the test SRS made on the device,
+ * synthetic input, every proof verified. rounds: how often. */
 int bench_device_prove(const cuzk_backend *backend, const bench_device_options *o, const char *circuit,
                        unsigned rounds);
 #endif

@@ -1,5 +1,5 @@
-/* A whole request on devices: witnesses made by the processor ahead of the devices, proofs by several workers a device,
- * every proof verified. */
+/* A whole request on devices: witnesses made by the processor ahead of the devices, proofs by several workers
+ * a device, every proof verified. */
 #include "api/circuits.h"
 #include "base/clock.h"
 #include "base/encode.h"
@@ -225,8 +225,8 @@ static void *work(void *ctx)
     return NULL;
 }
 
-static cuzk_status prove_all(request *q, groth16_prover **provers, const bench_device_options *o, unsigned round,
-                             cuzk_error *err)
+static cuzk_status prove_all(request *q, groth16_prover **provers, const bench_device_options *o,
+                             unsigned round, cuzk_error *err)
 {
     pipeline p = {.q = q, .total = q->partitions};
     worker workers[MAX_WORKERS];
@@ -256,18 +256,20 @@ static cuzk_status prove_all(request *q, groth16_prover **provers, const bench_d
     if (p.status != CUZK_OK)
         return cuzk_error_set(err, p.status, "%s", p.err.message);
     const groth16_times *s = &p.sum;
-    printf("round %u: %u proofs verified in %.1f ms; mean of one: witness %.0f, multiply %.1f, quotient %.1f, h %.1f, "
+    printf("round %u: %u proofs verified in %.1f ms; mean of one: witness %.0f, multiply %.1f, quotient "
+           "%.1f, h %.1f, "
            "l %.1f, a %.1f, b_g1 %.1f, b_g2 %.1f, finish %.1f, verify %.1f; peak memory %.1f GiB\n",
-           round, p.proved, ms, p.witness_ms / k, s->multiply / k, s->quotient / k, s->msm_h / k, s->msm_l / k,
-           s->msm_a / k, s->msm_b_g1 / k, s->msm_b_g2 / k, s->finish / k, s->verify / k,
+           round, p.proved, ms, p.witness_ms / k, s->multiply / k, s->quotient / k, s->msm_h / k,
+           s->msm_l / k, s->msm_a / k, s->msm_b_g1 / k, s->msm_b_g2 / k, s->finish / k, s->verify / k,
            (double)mem_rss_peak_bytes() / (1 << 30));
     fflush(stdout);
     return CUZK_OK;
 }
 
-/* The request as one batch on a device that may use little memory: each pass over a query serves all proofs. */
-static cuzk_status prove_batch(request *q, const cuzk_backend *backend, const bench_device_options *o, const params *p,
-                               cuzk_error *err)
+/* The request as one batch on a device that may use little memory: each pass over a query serves all proofs.
+ */
+static cuzk_status prove_batch(request *q, const cuzk_backend *backend, const bench_device_options *o,
+                               const params *p, cuzk_error *err)
 {
     cuzk_device_options d = {.memory_limit = o->batch_limit, .threads = o->threads};
     cuzk_device *device;
@@ -295,10 +297,11 @@ static cuzk_status prove_batch(request *q, const cuzk_backend *backend, const be
     if (s == CUZK_OK)
         s = groth16_prove_batch(prover, list, n, NULL, NULL, proofs, times, NULL, NULL, err);
     if (s == CUZK_OK)
-        printf("batch: %u proofs verified in %.1f ms, witnesses %.1f of them; peak memory %.1f GiB\n", n, ms_since(t), made,
-               (double)mem_rss_peak_bytes() / (1 << 30));
+        printf("batch: %u proofs verified in %.1f ms, witnesses %.1f of them; peak memory %.1f GiB\n", n,
+               ms_since(t), made, (double)mem_rss_peak_bytes() / (1 << 30));
     if (s == CUZK_OK)
-        printf("batch: first proof: multiply %.1f, quotient %.1f, h %.1f, l %.1f, a %.1f, b_g1 %.1f, b_g2 %.1f\n",
+        printf("batch: first proof: multiply %.1f, quotient %.1f, h %.1f, l %.1f, a %.1f, b_g1 %.1f, b_g2 "
+               "%.1f\n",
                times->multiply, times->quotient, times->msm_h, times->msm_l, times->msm_a, times->msm_b_g1,
                times->msm_b_g2);
     groth16_prover_destroy(prover);

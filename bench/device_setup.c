@@ -52,7 +52,7 @@ static void combine_range(void *ctx, size_t first, size_t end, unsigned worker)
 static cuzk_status points(maker *m, uint8_t *out, size_t n, int is_g2, cuzk_error *err)
 {
     return is_g2 ? m->backend->op_fixed_g2(m->device, out, (const cuzk_fr *)m->k, n, err)
-              : m->backend->op_fixed_g1(m->device, out, (const cuzk_fr *)m->k, n, err);
+                 : m->backend->op_fixed_g1(m->device, out, (const cuzk_fr *)m->k, n, err);
 }
 
 /* count points whose scalars fill makes piece by piece, the first one at number first. */

@@ -1,8 +1,9 @@
-// The stand-in for the CUDA runtime: see cuda_emu.h. Threads that wait for each other are coroutines of one block.
+// The stand-in for the CUDA runtime: see cuda_emu.h. Threads that wait for each other are coroutines of one
+// block.
 #include "cuda_emu.h"
+#include <mutex>
 #include <stdio.h>
 #include <ucontext.h>
-#include <mutex>
 #include <unordered_map>
 
 thread_local emu_dim3 blockIdx, threadIdx, blockDim, gridDim;
@@ -54,7 +55,10 @@ const char *cudaGetErrorString(cudaError_t e)
         return "emulated error";
     }
 }
-const char *cudaGetErrorName(cudaError_t e) { return e == cudaSuccess ? "cudaSuccess" : "cudaErrorEmulated"; }
+const char *cudaGetErrorName(cudaError_t e)
+{
+    return e == cudaSuccess ? "cudaSuccess" : "cudaErrorEmulated";
+}
 cudaError_t cudaGetDeviceCount(int *n)
 {
     *n = getenv("CUZK_EMU_DEVICES") ? atoi(getenv("CUZK_EMU_DEVICES")) : 1;
@@ -88,8 +92,7 @@ cudaError_t cudaMalloc(void **p, size_t n)
     *p = nullptr;
     if (sticky)
         return sticky;
-    if (alloc_fault.now() || used + n > pretended() ||
-        posix_memalign(p, 256, n ? n : 1)) {
+    if (alloc_fault.now() || used + n > pretended() || posix_memalign(p, 256, n ? n : 1)) {
         *p = nullptr;
         return cudaErrorMemoryAllocation;
     }
@@ -154,17 +157,35 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     *least = *greatest = 0;
     return sticky;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t) { return sticky; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return sticky; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return sticky; }
+cudaError_t cudaStreamDestroy(cudaStream_t)
+{
+    return sticky;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return sticky;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
+{
+    return sticky;
+}
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned)
 {
     *e = nullptr;
     return sticky;
 }
-cudaError_t cudaEventDestroy(cudaEvent_t) { return sticky; }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return sticky; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return sticky; }
+cudaError_t cudaEventDestroy(cudaEvent_t)
+{
+    return sticky;
+}
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t)
+{
+    return sticky;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return sticky;
+}
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t)
 {
     *ms = 0;
@@ -207,7 +228,10 @@ void fiber_main()
     swapcontext(&block->fibers[block->running], &block->scheduler);
 }
 } // namespace
-void *emu_shared() { return shared_memory.data(); }
+void *emu_shared()
+{
+    return shared_memory.data();
+}
 void __syncthreads()
 {
     if (!block)

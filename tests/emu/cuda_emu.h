@@ -1,15 +1,15 @@
-// A stand-in for the CUDA runtime: device memory is host memory, a stream is nothing, a kernel runs at once. It lets the
-// CUDA back end run under the ordinary tests, sanitizers included, on a machine without a GPU; it says nothing about
-// speed, and it does not find races between threads.
+// A stand-in for the CUDA runtime: device memory is host memory, a stream is nothing, a kernel runs at once.
+// It lets the CUDA back end run under the ordinary tests, sanitizers included, on a machine without a GPU; it
+// says nothing about speed, and it does not find races between threads.
 //
-// CUZK_EMU_MEMORY sets the size of the pretended device (bytes). CUZK_EMU_FAIL_ALLOC=n makes the n-th device allocation
-// fail, CUZK_EMU_FAIL_LAUNCH=n the n-th kernel launch, with an error that sticks as on a real device until the variable is
-// taken away.
+// CUZK_EMU_MEMORY sets the size of the pretended device (bytes). CUZK_EMU_FAIL_ALLOC=n makes the n-th device
+// allocation fail, CUZK_EMU_FAIL_LAUNCH=n the n-th kernel launch, with an error that sticks as on a real
+// device until the variable is taken away.
 #pragma once
+#include <algorithm>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -22,7 +22,7 @@
 #define __shared__ static thread_local
 #define __launch_bounds__(...)
 #define __restrict__
-#define CUDA_EMULATED 1
+#define CUDA_EMULATED  1
 #define CUDART_VERSION 13000
 
 struct alignas(16) uint4 {
@@ -49,7 +49,12 @@ enum cudaError_t {
 typedef struct emu_stream *cudaStream_t;
 typedef struct emu_event *cudaEvent_t;
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
-enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaEventBlockingSync = 1, cudaHostAllocDefault = 0 };
+enum {
+    cudaStreamNonBlocking = 1,
+    cudaEventDisableTiming = 2,
+    cudaEventBlockingSync = 1,
+    cudaHostAllocDefault = 0
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 struct cudaDeviceProp {
     char name[256];
@@ -83,17 +88,35 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
 cudaError_t cudaEventSynchronize(cudaEvent_t e);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t a, cudaEvent_t b);
 cudaError_t cudaGetLastError();
-template <class K> cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute, int) { return cudaSuccess; }
+template <class K> cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute, int)
+{
+    return cudaSuccess;
+}
 
 bool emu_launch_allowed(); // counts launches, for the failure tests
 void *emu_shared();        // the dynamic shared memory of the running block
 void emu_run_block(unsigned threads, size_t shared, void (*body)(void *), void *ctx);
 void __syncthreads();
-inline void __syncwarp() { __syncthreads(); }
-template <class T> T __ldg(const T *p) { return *p; }
-inline int __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
-inline int __popc(unsigned v) { return __builtin_popcount(v); }
-inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+inline void __syncwarp()
+{
+    __syncthreads();
+}
+template <class T> T __ldg(const T *p)
+{
+    return *p;
+}
+inline int __clz(int v)
+{
+    return v ? __builtin_clz((unsigned)v) : 32;
+}
+inline int __popc(unsigned v)
+{
+    return __builtin_popcount(v);
+}
+inline int __popcll(unsigned long long v)
+{
+    return __builtin_popcountll(v);
+}
 inline unsigned __brev(unsigned v)
 {
     unsigned r = 0;
@@ -153,7 +176,8 @@ template <class F> void emu_launch_sync(unsigned grid, unsigned block, size_t sh
     blockDim.x = block;
     for (unsigned b = 0; b < grid; b++) {
         blockIdx.x = b;
-        emu_run_block(block, shared, [](void *f) { (*(F *)f)(); }, &run);
+        emu_run_block(
+            block, shared, [](void *f) { (*(F *)f)(); }, &run);
     }
 }
 #define GPU_LAUNCH(kernel, grid, block, shared, stream, ...)                                                 \

@@ -1,8 +1,8 @@
 /* The CUDA back end against the shared list of cases: test_cuda PLUGIN [device].
  *
- * With the emulated plug-in (tests/emu) everything runs on the host: all plans, little memory, failing allocations, a
- * device that is lost. With "device" the plug-in is the real one; without a device the test is skipped, after it was seen
- * that the refusal is a sentence. */
+ * With the emulated plug-in (tests/emu) everything runs on the host: all plans, little memory, failing
+ * allocations, a device that is lost. With "device" the plug-in is the real one; without a device the test is
+ * skipped, after it was seen that the refusal is a sentence. */
 #include "cuzk/backend.h"
 #include "support/backend_cases.h"
 #include <setjmp.h>
@@ -129,8 +129,9 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest both[] = {
-        cmocka_unit_test(test_table),   cmocka_unit_test(test_all),       cmocka_unit_test(test_streamed),
-        cmocka_unit_test(test_checked), cmocka_unit_test(test_host_b_g2), cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_table),     cmocka_unit_test(test_all),
+        cmocka_unit_test(test_streamed),  cmocka_unit_test(test_checked),
+        cmocka_unit_test(test_host_b_g2), cmocka_unit_test(test_little_memory),
     };
     const struct CMUnitTest emulated[] = {cmocka_unit_test(test_no_device)};
     int failures = cmocka_run_group_tests_name("cuda", both, NULL, NULL);

@@ -1,5 +1,5 @@
-/* The CUDA back end when things go wrong, on the emulated device: every allocation fails once, kernels fault at many
- * places, workers share a key. test_cuda_faults PLUGIN */
+/* The CUDA back end when things go wrong, on the emulated device: every allocation fails once, kernels fault
+ * at many places, workers share a key. test_cuda_faults PLUGIN */
 #include "base/mem.h"
 #include "support/backend_cases.h"
 #include "support/math.h"
@@ -72,8 +72,8 @@ static int setup(void **state)
     ref_system_make(&ref, circuit.r, &circuit.w, &t);
     assert_int_equal(r1cs_view(circuit.r, &view, &err), CUZK_OK);
     const witness *w = &circuit.w;
-    witness_of = (cuzk_witness_view){w->inputs, w->aux,  w->fields, (cuzk_fr *)w->input,
-                                     w->bits,   (cuzk_fr *)w->field};
+    witness_of =
+        (cuzk_witness_view){w->inputs, w->aux, w->fields, (cuzk_fr *)w->input, w->bits, (cuzk_fr *)w->field};
     queries.h = section("h", &queries.h_count, 0);
     queries.l = section("l", &queries.l_count, 0);
     queries.a = section("a", &queries.a_count, 0);
@@ -206,7 +206,8 @@ static void test_workers(void **state)
     share(&streamed);
 }
 
-/* One key after the other on a device that has not room for both: what the second drops the first makes again. */
+/* One key after the other on a device that has not room for both: what the second drops the first makes
+ * again. */
 static void test_two_keys(void **state)
 {
     (void)state;

@@ -11,8 +11,8 @@ static cuzk_status count_devices(int *n, cuzk_error *err)
     cudaError_t e = cudaGetDeviceCount(n);
     (void)cudaGetLastError();
     if (e == cudaErrorInsufficientDriver)
-        return fail(err, CUZK_UNSUPPORTED, "no NVIDIA driver, or one that is too old for CUDA %d.%d", CUDART_VERSION / 1000,
-                    CUDART_VERSION / 10 % 100);
+        return fail(err, CUZK_UNSUPPORTED, "no NVIDIA driver, or one that is too old for CUDA %d.%d",
+                    CUDART_VERSION / 1000, CUDART_VERSION / 10 % 100);
     if (e == cudaErrorNoDevice || (e == cudaSuccess && *n == 0))
         return fail(err, CUZK_UNSUPPORTED, "the NVIDIA driver reports no device");
     if (e != cudaSuccess)
@@ -32,7 +32,8 @@ static cuzk_status check_ordinal(uint32_t ordinal, cuzk_error *err)
     int n = 0;
     GPU_TRY(count_devices(&n, err));
     if (ordinal >= (uint32_t)n)
-        return fail(err, CUZK_INVALID_ARGUMENT, "there is no CUDA device %u: the driver reports %d", ordinal, n);
+        return fail(err, CUZK_INVALID_ARGUMENT, "there is no CUDA device %u: the driver reports %d", ordinal,
+                    n);
     return CUZK_OK;
 }
 static cuzk_status device_describe(uint32_t ordinal, cuzk_device_info *info, cuzk_error *err)
@@ -50,12 +51,14 @@ static cuzk_status device_describe(uint32_t ordinal, cuzk_device_info *info, cuz
         e = cudaMemGetInfo(&free_bytes, &total);
     if (e != cudaSuccess) {
         (void)cudaGetLastError();
-        return fail(err, CUZK_DEVICE_ERROR, "CUDA device %u does not answer: %s", ordinal, cudaGetErrorString(e));
+        return fail(err, CUZK_DEVICE_ERROR, "CUDA device %u does not answer: %s", ordinal,
+                    cudaGetErrorString(e));
     }
     memset(info, 0, sizeof *info);
     snprintf(info->name, sizeof info->name, "%.127s", p.name);
-    snprintf(info->detail, sizeof info->detail, "compute capability %d.%d, driver for CUDA %d.%d, runtime %d.%d", p.major,
-             p.minor, driver / 1000, driver / 10 % 100, CUDART_VERSION / 1000, CUDART_VERSION / 10 % 100);
+    snprintf(info->detail, sizeof info->detail,
+             "compute capability %d.%d, driver for CUDA %d.%d, runtime %d.%d", p.major, p.minor,
+             driver / 1000, driver / 10 % 100, CUDART_VERSION / 1000, CUDART_VERSION / 10 % 100);
     info->memory_total = total;
     info->memory_free = free_bytes;
     info->processors = (uint32_t)p.multiProcessorCount;
@@ -95,7 +98,8 @@ static cuzk_status open_device(context &c, cuzk_device *dev)
     GPU_CUDA(c, cudaDeviceGetStreamPriorityRange(&least, &most));
     for (lane *l : {&dev->main, &dev->side}) {
         // the side lane's kernels are small: they go first and fill what the main lane's leave
-        GPU_CUDA(c, cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking, l == &dev->side ? most : least));
+        GPU_CUDA(c, cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking,
+                                                 l == &dev->side ? most : least));
         GPU_CUDA(c, cudaHostAlloc((void **)&l->readback, READBACK, cudaHostAllocDefault));
     }
     GPU_CUDA(c, cudaStreamCreateWithFlags(&dev->copy_stream, cudaStreamNonBlocking));
@@ -105,7 +109,8 @@ static cuzk_status open_device(context &c, cuzk_device *dev)
     }
     return CUZK_OK;
 }
-static cuzk_status device_open(cuzk_device **out, uint32_t ordinal, const cuzk_device_options *options, cuzk_error *err)
+static cuzk_status device_open(cuzk_device **out, uint32_t ordinal, const cuzk_device_options *options,
+                               cuzk_error *err)
 {
     *out = nullptr;
     GPU_TRY(check_ordinal(ordinal, err));
@@ -132,7 +137,8 @@ static cuzk_status device_open(cuzk_device **out, uint32_t ordinal, const cuzk_d
     *out = dev;
     return CUZK_OK;
 }
-static cuzk_status device_memory(cuzk_device *dev, uint64_t *free_bytes, uint64_t *total_bytes, cuzk_error *err)
+static cuzk_status device_memory(cuzk_device *dev, uint64_t *free_bytes, uint64_t *total_bytes,
+                                 cuzk_error *err)
 {
     context c;
     size_t f = 0, t = 0;

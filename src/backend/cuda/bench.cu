@@ -1,5 +1,5 @@
-// Measuring operations: see bench.cuh. Bases are k_i times the generator with k_i drawn from i, so that a sum is known to be
-// (sum k_i s_i) times the generator.
+// Measuring operations: see bench.cuh. Bases are k_i times the generator with k_i drawn from i, so that a sum
+// is known to be (sum k_i s_i) times the generator.
 #include "bench.cuh"
 #include "fields.cuh"
 #include "fixed_base.cuh"
@@ -58,7 +58,8 @@ static __global__ void sum_products(const uint4 *s, const uint64_t *bits, size_t
     }
     store_fr(out + 2 * t, reduce(acc));
 }
-template <class T> static __global__ void __launch_bounds__(128) multiply_chain(const T *in, T *out, int rounds)
+template <class T>
+static __global__ void __launch_bounds__(128) multiply_chain(const T *in, T *out, int rounds)
 {
     uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
     T y = in[t & 1023], x = in[(t + 1) & 1023];
@@ -141,7 +142,8 @@ static cuzk_status expected_sum(bench_job &b, const uint4 *s, const uint64_t *bi
     if constexpr (F::QUADS == 3)
         point_add_affine(g, fp_const(g1[0]), fp_const(g1[1]));
     else
-        point_add_affine(g, fp2{fp_const(g2[0][0]), fp_const(g2[0][1])}, fp2{fp_const(g2[1][0]), fp_const(g2[1][1])});
+        point_add_affine(g, fp2{fp_const(g2[0][0]), fp_const(g2[0][1])},
+                         fp2{fp_const(g2[1][0]), fp_const(g2[1][1])});
     for (int i = 254; i >= 0; i--) {
         point_dbl(r);
         if ((sum.l[i >> 5] >> (i & 31)) & 1)
@@ -180,7 +182,8 @@ template <class F> static cuzk_status make_bases(bench_job &b, uint4 *bases, siz
     }
     return synchronize(c);
 }
-template <class F> static void report_sum(bench_job &b, const window_sums<F> &w, const affine<F> &want, const char *what)
+template <class F>
+static void report_sum(bench_job &b, const window_sums<F> &w, const affine<F> &want, const char *what)
 {
     affine<F> got = to_affine(window_sums_join(w));
     bool ok = equal(got.x, want.x) && equal(got.y, want.y);
@@ -194,7 +197,8 @@ template <class F> static cuzk_status bench_msm(bench_job &b)
     GPU_TRY(fixed_prepare<F>(c, 16));
     size_t own = aligned(n * copies * point) + aligned(32 * n), room;
     GPU_TRY(available(c, &room));
-    size_t work = std::max(msm_bytes<F>(c.dev, n, copies), fixed_run<F>::bytes(c.dev, 1 << 19, 16) + ((size_t)200 << 19));
+    size_t work = std::max(msm_bytes<F>(c.dev, n, copies),
+                           fixed_run<F>::bytes(c.dev, 1 << 19, 16) + ((size_t)200 << 19));
     GPU_TRY(use_scratch(c, own + ((size_t)64 << 20), own + work));
     uint4 *bases, *s;
     GPU_TRY(take(c, &bases, n * copies * 2 * F::QUADS));
@@ -302,7 +306,8 @@ static cuzk_status bench_ntt(bench_job &b, bool inverse)
     GPU_CHECK_LAUNCH(c);
     fr factor = ntt_size_inverse(log), got, want, z;
     GPU_TRY(b.t.run(c, b.repeat, [&] {
-        return inverse ? ntt_inverse(c, x, y, log, coset, factor, SLOT_PLAIN) : ntt_forward(c, x, y, log, coset);
+        return inverse ? ntt_inverse(c, x, y, log, coset, factor, SLOT_PLAIN)
+                       : ntt_forward(c, x, y, log, coset);
     }));
     // position p of the bit-reversed side is the value at w^brev(p), times the root of order 2n on the coset
     size_t p = mix(7) % n, r = 0;
@@ -314,7 +319,8 @@ static cuzk_status bench_ntt(bench_job &b, bool inverse)
     const uint4 *coefficients = inverse ? y : x, *values = inverse ? x : y;
     GPU_TRY(value_at(c, coefficients, n, z, &want));
     GPU_TRY(download(c, &got, values + 2 * p, 32));
-    snprintf(b.note, b.note_size, "%s%s", coset ? "coset, " : "", equal(got, want) ? "result right" : "RESULT WRONG");
+    snprintf(b.note, b.note_size, "%s%s", coset ? "coset, " : "",
+             equal(got, want) ? "result right" : "RESULT WRONG");
     return CUZK_OK;
 }
 // A(z) B(z) - C(z) = h(z) (z^n - 1) at a random z; C(z) by the checked inverse of the product of values.
@@ -377,7 +383,8 @@ template <class T> static cuzk_status bench_multiply(bench_job &b)
         GPU_CHECK_LAUNCH(c);
         return CUZK_OK;
     }));
-    snprintf(b.note, b.note_size, "%.2f G products a second", (double)blocks * 128 * rounds / b.t.ms[0] / 1e6);
+    snprintf(b.note, b.note_size, "%.2f G products a second",
+             (double)blocks * 128 * rounds / b.t.ms[0] / 1e6);
     return CUZK_OK;
 }
 static cuzk_status bench_copy(bench_job &b, bool up)
@@ -425,7 +432,8 @@ template <class F> static cuzk_status bench_points(bench_job &b, bool check)
     double made = now_ms() - start;
     GPU_CUDA(c, cudaMemsetAsync(problem, 0xff, 8, c.stream));
     GPU_TRY(b.t.run(c, b.repeat, [&]() -> cuzk_status {
-        GPU_CUDA(c, cudaMemcpyAsync(points, encoded, n * sizeof(affine<F>), cudaMemcpyDeviceToDevice, c.stream));
+        GPU_CUDA(c,
+                 cudaMemcpyAsync(points, encoded, n * sizeof(affine<F>), cudaMemcpyDeviceToDevice, c.stream));
         return decode_points<F>(c, points, n, 0, check, problem);
     }));
     GPU_TRY(download(c, &found, problem, sizeof found));
@@ -460,8 +468,9 @@ static cuzk_status run_bench(bench_job &b, const char *op)
             return t.run(b);
     return fail(b.c.err, CUZK_INVALID_ARGUMENT, "there is no operation %.40s to measure", op);
 }
-static cuzk_status bench(cuzk_device *dev, const char *operation, uint32_t log, uint32_t variant, uint32_t repeat,
-                         double *best, double *median, char *note, size_t note_size, cuzk_error *err)
+static cuzk_status bench(cuzk_device *dev, const char *operation, uint32_t log, uint32_t variant,
+                         uint32_t repeat, double *best, double *median, char *note, size_t note_size,
+                         cuzk_error *err)
 {
     std::lock_guard<std::mutex> guard(dev->main.lock);
     bench_job b;
@@ -482,8 +491,9 @@ static cuzk_status bench(cuzk_device *dev, const char *operation, uint32_t log, 
 } // namespace gpu
 
 extern "C" __attribute__((visibility("default"))) cuzk_backend_bench_fn cuzk_backend_bench;
-cuzk_status cuzk_backend_bench(cuzk_device *dev, const char *operation, uint32_t log, uint32_t variant, uint32_t repeat,
-                               double *best, double *median, char *note, size_t note_size, cuzk_error *err)
+cuzk_status cuzk_backend_bench(cuzk_device *dev, const char *operation, uint32_t log, uint32_t variant,
+                               uint32_t repeat, double *best, double *median, char *note, size_t note_size,
+                               cuzk_error *err)
 {
     try {
         return gpu::bench(dev, operation, log, variant, repeat, best, median, note, note_size, err);

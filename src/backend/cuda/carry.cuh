@@ -1,8 +1,8 @@
-// 32-bit carry chains. On the device each is one PTX instruction that reads or writes the carry flag; on the host the
-// flag is a variable, so that the same field code is tested without a GPU.
+// 32-bit carry chains. On the device each is one PTX instruction that reads or writes the carry flag; on the
+// host the flag is a variable, so that the same field code is tested without a GPU.
 //
-// A chain must not be interrupted: between an instruction that sets the flag and the one that reads it there may be no
-// other arithmetic on the flag.
+// A chain must not be interrupted: between an instruction that sets the flag and the one that reads it there
+// may be no other arithmetic on the flag.
 #pragma once
 #include "rt.cuh"
 
@@ -48,14 +48,38 @@ inline uint32_t chain_sub(uint32_t a, uint32_t b, uint32_t c)
     carry_flag = (uint32_t)(t >> 32) & 1;
     return (uint32_t)t;
 }
-HD uint32_t add_cc(uint32_t a, uint32_t b) { return chain_add(a, b, 0); }
-HD uint32_t addc_cc(uint32_t a, uint32_t b) { return chain_add(a, b, carry_flag); }
-HD uint32_t addc(uint32_t a, uint32_t b) { return a + b + carry_flag; }
-HD uint32_t sub_cc(uint32_t a, uint32_t b) { return chain_sub(a, b, 0); }
-HD uint32_t subc_cc(uint32_t a, uint32_t b) { return chain_sub(a, b, carry_flag); }
-HD uint32_t subc(uint32_t a, uint32_t b) { return a - b - carry_flag; }
-HD uint32_t madlo_cc(uint32_t a, uint32_t b, uint32_t c) { return chain_add(a * b, c, 0); }
-HD uint32_t madclo_cc(uint32_t a, uint32_t b, uint32_t c) { return chain_add(a * b, c, carry_flag); }
+HD uint32_t add_cc(uint32_t a, uint32_t b)
+{
+    return chain_add(a, b, 0);
+}
+HD uint32_t addc_cc(uint32_t a, uint32_t b)
+{
+    return chain_add(a, b, carry_flag);
+}
+HD uint32_t addc(uint32_t a, uint32_t b)
+{
+    return a + b + carry_flag;
+}
+HD uint32_t sub_cc(uint32_t a, uint32_t b)
+{
+    return chain_sub(a, b, 0);
+}
+HD uint32_t subc_cc(uint32_t a, uint32_t b)
+{
+    return chain_sub(a, b, carry_flag);
+}
+HD uint32_t subc(uint32_t a, uint32_t b)
+{
+    return a - b - carry_flag;
+}
+HD uint32_t madlo_cc(uint32_t a, uint32_t b, uint32_t c)
+{
+    return chain_add(a * b, c, 0);
+}
+HD uint32_t madclo_cc(uint32_t a, uint32_t b, uint32_t c)
+{
+    return chain_add(a * b, c, carry_flag);
+}
 HD uint32_t madchi_cc(uint32_t a, uint32_t b, uint32_t c)
 {
     return chain_add((uint32_t)(((uint64_t)a * b) >> 32), c, carry_flag);

@@ -4,7 +4,10 @@
 namespace gpu
 {
 // ---- loading ----
-static uint64_t entries(const cuzk_matrix &m, uint64_t rows) { return rows ? m.row[rows] : 0; }
+static uint64_t entries(const cuzk_matrix &m, uint64_t rows)
+{
+    return rows ? m.row[rows] : 0;
+}
 struct column_limits {
     uint64_t inputs, aux, fields;
 };
@@ -38,12 +41,14 @@ static cuzk_status check_matrix(context &c, const cuzk_circuit_view *v, size_t i
     column_limits n = {v->inputs, v->aux, v->fields};
     for (uint64_t j = 0; j < s.rows; j++)
         if (m.row[j] > m.row[j + 1])
-            return fail(c.err, CUZK_INCONSISTENT, "circuit: segment %zu: row offsets do not ascend at row %llu", index,
+            return fail(c.err, CUZK_INCONSISTENT,
+                        "circuit: segment %zu: row offsets do not ascend at row %llu", index,
                         (unsigned long long)j);
     for (uint64_t t = 0, e = entries(m, s.rows); t < e; t++)
         if (m.coef[t] >= v->dictionary_count || !column_ok(m.col[t], s, n))
-            return fail(c.err, CUZK_INCONSISTENT, "circuit: segment %zu: term %llu names a wire or a coefficient that does "
-                                                  "not exist",
+            return fail(c.err, CUZK_INCONSISTENT,
+                        "circuit: segment %zu: term %llu names a wire or a coefficient that does "
+                        "not exist",
                         index, (unsigned long long)t);
     return CUZK_OK;
 }
@@ -52,7 +57,8 @@ cuzk_status circuit_check(context &c, const cuzk_circuit_view *v)
     column_limits n = {v->inputs, v->aux, v->fields};
     if (v->inputs == 0 || v->constraints == 0 || v->aux > UINT32_MAX || v->constraints > UINT32_MAX)
         return fail(c.err, CUZK_INCONSISTENT, "circuit: it has %llu inputs, %llu wires and %llu rows",
-                    (unsigned long long)v->inputs, (unsigned long long)v->aux, (unsigned long long)v->constraints);
+                    (unsigned long long)v->inputs, (unsigned long long)v->aux,
+                    (unsigned long long)v->constraints);
     for (size_t i = 0; i < v->segment_count; i++) {
         const cuzk_segment &s = v->segments[i];
         if (s.count == 0 || s.rows == 0)
@@ -79,7 +85,8 @@ size_t circuit_bytes(const cuzk_circuit_view *v)
     for (size_t i = 0; i < v->segment_count; i++) {
         const cuzk_segment &s = v->segments[i];
         if (s.rows && s.count)
-            n += matrix_bytes(s.a, s.rows) + matrix_bytes(s.b, s.rows) + aligned(s.count * s.import_count * 4);
+            n +=
+                matrix_bytes(s.a, s.rows) + matrix_bytes(s.b, s.rows) + aligned(s.count * s.import_count * 4);
     }
     return n;
 }
@@ -156,8 +163,8 @@ struct row_wires { // where the wires of one repetition begin
     uint64_t aux, field, input;
 };
 // Adds coefficient * wire to acc (lazy).
-HD void add_term(fr &acc, const device_segment &s, const device_witness &w, const row_wires &at, uint64_t repetition,
-                 const uint4 *dictionary, uint32_t col, uint32_t coef)
+HD void add_term(fr &acc, const device_segment &s, const device_witness &w, const row_wires &at,
+                 uint64_t repetition, const uint4 *dictionary, uint32_t col, uint32_t coef)
 {
     uint32_t cls = CUZK_COL_CLASS(col);
     if (cls == CUZK_COL_IMPORT) {
@@ -185,8 +192,9 @@ HD void add_term(fr &acc, const device_segment &s, const device_witness &w, cons
     else
         acc = add(acc, mul(load_fr(dictionary + 2 * (size_t)coef), v));
 }
-static __global__ void __launch_bounds__(128) multiply_rows(device_segment s, device_matrix m, device_witness w,
-                                                            const uint4 *dictionary, uint4 *out, int log, uint32_t reversed)
+static __global__ void __launch_bounds__(128)
+    multiply_rows(device_segment s, device_matrix m, device_witness w, const uint4 *dictionary, uint4 *out,
+                  int log, uint32_t reversed)
 {
     uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= s.rows * s.count)
@@ -213,8 +221,8 @@ static __global__ void clear_rows(uint4 *out, uint64_t first, int log, uint32_t 
     out[2 * i] = uint4{0, 0, 0, 0};
     out[2 * i + 1] = uint4{0, 0, 0, 0};
 }
-cuzk_status circuit_multiply(context &c, const device_circuit &circuit, const device_witness &w, uint4 *a, uint4 *b,
-                             int log, bool reversed)
+cuzk_status circuit_multiply(context &c, const device_circuit &circuit, const device_witness &w, uint4 *a,
+                             uint4 *b, int log, bool reversed)
 {
     uint64_t rest = ((uint64_t)1 << log) - circuit.constraints;
     for (int z = 0; z < 2; z++) {

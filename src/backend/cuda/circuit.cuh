@@ -22,8 +22,8 @@ struct device_circuit {
     size_t bytes = 0;
     uint64_t constraints = 0;
 };
-// Checks the view (offsets ascend, columns and coefficients lie inside): nothing from outside may make a kernel read past
-// its arrays. Bytes that the circuit takes on the device.
+// Checks the view (offsets ascend, columns and coefficients lie inside): nothing from outside may make a
+// kernel read past its arrays. Bytes that the circuit takes on the device.
 cuzk_status circuit_check(context &c, const cuzk_circuit_view *view);
 size_t circuit_bytes(const cuzk_circuit_view *view);
 cuzk_status circuit_load(context &c, device_circuit *out, const cuzk_circuit_view *view);
@@ -36,6 +36,6 @@ struct device_witness {
     uint64_t fields;
 };
 // a = A w, b = B w: 2^log canonical values each, zero behind the constraints; bit-reversed order if reversed.
-cuzk_status circuit_multiply(context &c, const device_circuit &circuit, const device_witness &w, uint4 *a, uint4 *b,
-                             int log, bool reversed);
+cuzk_status circuit_multiply(context &c, const device_circuit &circuit, const device_witness &w, uint4 *a,
+                             uint4 *b, int log, bool reversed);
 } // namespace gpu

@@ -20,10 +20,12 @@ cuzk_status cuda_failed(context &c, cudaError_t e, const char *what)
 {
     (void)cudaGetLastError(); // so that the next launch does not report it again
     if (e == cudaErrorMemoryAllocation)
-        return fail(c.err, CUZK_OUT_OF_MEMORY, "CUDA device %d: out of memory in %.80s", c.dev->ordinal, what);
+        return fail(c.err, CUZK_OUT_OF_MEMORY, "CUDA device %d: out of memory in %.80s", c.dev->ordinal,
+                    what);
     if (e != cudaErrorInvalidValue && !c.dev->lost.exchange(true))
         snprintf(c.dev->lost_text, sizeof c.dev->lost_text, "%s in %.60s", cudaGetErrorString(e), what);
-    return fail(c.err, CUZK_DEVICE_ERROR, "CUDA device %d: %s in %.80s", c.dev->ordinal, cudaGetErrorString(e), what);
+    return fail(c.err, CUZK_DEVICE_ERROR, "CUDA device %d: %s in %.80s", c.dev->ordinal,
+                cudaGetErrorString(e), what);
 }
 cuzk_status context_begin(context &c, cuzk_device *dev, lane &on, cuzk_error *err)
 {
@@ -33,7 +35,8 @@ cuzk_status context_begin(context &c, cuzk_device *dev, lane &on, cuzk_error *er
     c.mem = &on.scratch;
     c.err = err;
     if (dev->lost)
-        return fail(err, CUZK_DEVICE_ERROR, "CUDA device %d was lost earlier (%s); it is not used again by this process",
+        return fail(err, CUZK_DEVICE_ERROR,
+                    "CUDA device %d was lost earlier (%s); it is not used again by this process",
                     dev->ordinal, dev->lost_text);
     GPU_CUDA(c, cudaSetDevice(dev->ordinal));
     return CUZK_OK;
@@ -51,7 +54,8 @@ cuzk_status synchronize(context &c)
 }
 
 // ---- device memory ----
-constexpr size_t HEADROOM = 256u << 20; // left to the driver: local memory of kernels, other processes' contexts
+constexpr size_t HEADROOM =
+    256u << 20; // left to the driver: local memory of kernels, other processes' contexts
 cuzk_status available(context &c, size_t *bytes)
 {
     size_t free_bytes = 0, total = 0;
@@ -124,8 +128,9 @@ cuzk_status arena_take(context &c, void **p, size_t bytes)
     bytes = aligned(bytes ? bytes : 1);
     arena &a = *c.mem;
     if (bytes > a.left())
-        return fail(c.err, CUZK_OUT_OF_MEMORY, "%zu MiB of device scratch memory are too few: %zu MiB are taken and "
-                                               "%zu MiB more are needed",
+        return fail(c.err, CUZK_OUT_OF_MEMORY,
+                    "%zu MiB of device scratch memory are too few: %zu MiB are taken and "
+                    "%zu MiB more are needed",
                     a.size >> 20, a.used >> 20, (bytes >> 20) + 1);
     *p = a.base + a.used;
     a.used += bytes;
@@ -133,7 +138,8 @@ cuzk_status arena_take(context &c, void **p, size_t bytes)
 }
 
 // ---- transfers ----
-// One core copies from the page cache at about 10 GB/s, PCIe takes 55: large pieces are copied by several threads.
+// One core copies from the page cache at about 10 GB/s, PCIe takes 55: large pieces are copied by several
+// threads.
 namespace
 {
 struct copy_source {
@@ -162,7 +168,8 @@ static cuzk_status copy_parallel(uint8_t *dst, const uint8_t *src, size_t bytes,
     auto part = [&](unsigned i) {
         size_t at = i * each;
         errors[i].message[0] = 0;
-        status[i] = at < bytes ? source.get(dst + at, src + at, std::min(each, bytes - at), &errors[i]) : CUZK_OK;
+        status[i] =
+            at < bytes ? source.get(dst + at, src + at, std::min(each, bytes - at), &errors[i]) : CUZK_OK;
     };
     for (unsigned i = 1; i < n; i++) {
         try {
@@ -195,7 +202,8 @@ static cuzk_status upload_from(context &c, void *dst, const uint8_t *src, size_t
         int i = c.dev->next_stage ^= 1;
         GPU_CUDA(c, cudaEventSynchronize(c.dev->staged[i]));
         GPU_TRY(copy_parallel(c.dev->staging[i], src + at, n, copy_threads(c.dev), source, c.err));
-        GPU_CUDA(c, cudaMemcpyAsync((uint8_t *)dst + at, c.dev->staging[i], n, cudaMemcpyHostToDevice, stream));
+        GPU_CUDA(c,
+                 cudaMemcpyAsync((uint8_t *)dst + at, c.dev->staging[i], n, cudaMemcpyHostToDevice, stream));
         GPU_CUDA(c, cudaEventRecord(c.dev->staged[i], stream));
     }
     return CUZK_OK;

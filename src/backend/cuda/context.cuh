@@ -1,8 +1,8 @@
 // A device, the memory that an operation may use, and how failures are reported.
 //
-// Every function of the back end returns a status. A CUDA error becomes CUZK_DEVICE_ERROR (CUZK_OUT_OF_MEMORY for an
-// allocation) with CUDA's text; any other than those that leave the device usable marks the device as lost, and from
-// then on every call on it fails at once with that first text.
+// Every function of the back end returns a status. A CUDA error becomes CUZK_DEVICE_ERROR (CUZK_OUT_OF_MEMORY
+// for an allocation) with CUDA's text; any other than those that leave the device usable marks the device as
+// lost, and from then on every call on it fails at once with that first text.
 #pragma once
 #include "cuzk/backend.h"
 #include "rt.cuh"
@@ -13,26 +13,26 @@ namespace gpu
 {
 cuzk_status fail(cuzk_error *err, cuzk_status status, const char *format, ...) CUZK_PRINTF(3, 4);
 
-// Device memory handed out from the front of one block and given back in reverse order. Work on it is ordered by the
-// lane's stream, so what was given back may be handed out again at once.
+// Device memory handed out from the front of one block and given back in reverse order. Work on it is ordered
+// by the lane's stream, so what was given back may be handed out again at once.
 struct arena {
     uint8_t *base = nullptr;
     size_t size = 0, used = 0;
     size_t left() const { return size - used; }
 };
 
-// Where operations run one after the other: a stream, scratch memory, a place for small results. The main lane runs all
-// but the sums over L, A and B of a proof, which run beside it on the side lane.
+// Where operations run one after the other: a stream, scratch memory, a place for small results. The main
+// lane runs all but the sums over L, A and B of a proof, which run beside it on the side lane.
 struct lane {
     std::mutex lock;
     cudaStream_t stream = nullptr;
     arena scratch;
     uint8_t *readback = nullptr;
 };
-struct ntt_tables; // ntt.cuh
-struct fixed_tables; // fixed_base.cuh
-constexpr size_t READBACK = 1 << 20;  // pinned bytes for small results
-constexpr size_t STAGING = 32 << 20;  // pinned bytes of one of the two upload buffers
+struct ntt_tables;                   // ntt.cuh
+struct fixed_tables;                 // fixed_base.cuh
+constexpr size_t READBACK = 1 << 20; // pinned bytes for small results
+constexpr size_t STAGING = 32 << 20; // pinned bytes of one of the two upload buffers
 } // namespace gpu
 
 struct cuzk_device {
@@ -80,7 +80,8 @@ cuzk_status cuda_failed(context &c, cudaError_t e, const char *what);
     } while (0)
 #define GPU_CHECK_LAUNCH(c) GPU_CUDA(c, cudaGetLastError())
 
-// Refuses a lost device and makes it the calling thread's current one. The lane's lock is the caller's business.
+// Refuses a lost device and makes it the calling thread's current one. The lane's lock is the caller's
+// business.
 cuzk_status context_begin(context &c, cuzk_device *dev, lane &on, cuzk_error *err);
 cuzk_status check_cancel(context &c);
 // Waits for the lane's stream.
@@ -88,7 +89,8 @@ cuzk_status synchronize(context &c);
 
 cuzk_status device_alloc(context &c, void **p, size_t bytes); // cudaMalloc within the memory limit
 void device_free(cuzk_device *dev, void *p, size_t bytes);
-// Makes the lane's scratch block at least that large, better wanted bytes (contents are lost), and points c.mem at it, empty.
+// Makes the lane's scratch block at least that large, better wanted bytes (contents are lost), and points
+// c.mem at it, empty.
 cuzk_status use_scratch(context &c, size_t bytes, size_t wanted = 0);
 void drop_scratch(cuzk_device *dev, lane &l);
 // Bytes that could be allocated now, within the limit.
@@ -102,7 +104,10 @@ template <class T> cuzk_status take(context &c, T **p, size_t n)
     *p = (T *)v;
     return s;
 }
-inline size_t aligned(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
+inline size_t aligned(size_t bytes)
+{
+    return (bytes + 255) & ~(size_t)255;
+}
 // Gives back everything taken during its life.
 struct arena_mark {
     arena *a;
@@ -113,12 +118,15 @@ struct arena_mark {
     arena_mark &operator=(const arena_mark &) = delete;
 };
 
-// Host memory (pageable) to the device on the given stream, through the pinned staging buffers; returns when src has been
-// read. Small results back: waits for the stream.
+// Host memory (pageable) to the device on the given stream, through the pinned staging buffers; returns when
+// src has been read. Small results back: waits for the stream.
 cuzk_status upload(context &c, void *dst, const void *src, size_t bytes, cudaStream_t stream);
 // The same from a query of a parameter file, by its own reader where it has one.
 cuzk_status upload_query(context &c, void *dst, const cuzk_query_view *view, const uint8_t *src, size_t bytes,
                          cudaStream_t stream);
 cuzk_status download(context &c, void *dst, const void *src, size_t bytes);
-inline size_t div_up(size_t a, size_t b) { return (a + b - 1) / b; }
+inline size_t div_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
 } // namespace gpu

@@ -1,5 +1,6 @@
-// Points over a field F (fp: G1, fp2: G2): XYZZ coordinates for the few additions that are not batched, and where affine
-// coordinates lie in memory. An affine point whose x is zero is infinity: no point of the r-order subgroup has x = 0.
+// Points over a field F (fp: G1, fp2: G2): XYZZ coordinates for the few additions that are not batched, and
+// where affine coordinates lie in memory. An affine point whose x is zero is infinity: no point of the
+// r-order subgroup has x = 0.
 #pragma once
 #include "fp2.cuh"
 

@@ -6,18 +6,54 @@
 namespace gpu
 {
 // In the host build the device's own product is what is to be tested.
-HD fr test_mul(const fr &a, const fr &b) { return reduce(mul_chain(a, b)); }
-HD fr test_sqr(const fr &a) { return test_mul(a, a); }
-HD fr test_add(const fr &a, const fr &b) { return reduce(add(a, b)); }
-HD fr test_sub(const fr &a, const fr &b) { return reduce(sub(a, b)); }
-HD fp test_mul(const fp &a, const fp &b) { return mul_chain(a, b); }
-HD fp test_sqr(const fp &a) { return sqr_chain(a); }
-HD fp test_add(const fp &a, const fp &b) { return add(a, b); }
-HD fp test_sub(const fp &a, const fp &b) { return sub(a, b); }
-HD fp2 test_mul(const fp2 &a, const fp2 &b) { return mul(a, b); }
-HD fp2 test_sqr(const fp2 &a) { return sqr(a); }
-HD fp2 test_add(const fp2 &a, const fp2 &b) { return add(a, b); }
-HD fp2 test_sub(const fp2 &a, const fp2 &b) { return sub(a, b); }
+HD fr test_mul(const fr &a, const fr &b)
+{
+    return reduce(mul_chain(a, b));
+}
+HD fr test_sqr(const fr &a)
+{
+    return test_mul(a, a);
+}
+HD fr test_add(const fr &a, const fr &b)
+{
+    return reduce(add(a, b));
+}
+HD fr test_sub(const fr &a, const fr &b)
+{
+    return reduce(sub(a, b));
+}
+HD fp test_mul(const fp &a, const fp &b)
+{
+    return mul_chain(a, b);
+}
+HD fp test_sqr(const fp &a)
+{
+    return sqr_chain(a);
+}
+HD fp test_add(const fp &a, const fp &b)
+{
+    return add(a, b);
+}
+HD fp test_sub(const fp &a, const fp &b)
+{
+    return sub(a, b);
+}
+HD fp2 test_mul(const fp2 &a, const fp2 &b)
+{
+    return mul(a, b);
+}
+HD fp2 test_sqr(const fp2 &a)
+{
+    return sqr(a);
+}
+HD fp2 test_add(const fp2 &a, const fp2 &b)
+{
+    return add(a, b);
+}
+HD fp2 test_sub(const fp2 &a, const fp2 &b)
+{
+    return sub(a, b);
+}
 
 template <class T> HD T load_any(const uint4 *p)
 {

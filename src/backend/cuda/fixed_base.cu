@@ -5,8 +5,14 @@
 namespace gpu
 {
 constexpr size_t FIXED_CHUNK = 1 << 19; // scalars at once
-static fixed_table &table_of(cuzk_device *dev, const fp *) { return dev->fixed->g1; }
-static fixed_table &table_of(cuzk_device *dev, const fp2 *) { return dev->fixed->g2; }
+static fixed_table &table_of(cuzk_device *dev, const fp *)
+{
+    return dev->fixed->g1;
+}
+static fixed_table &table_of(cuzk_device *dev, const fp2 *)
+{
+    return dev->fixed->g2;
+}
 static affine<fp> generator(const fp *)
 {
     static const uint32_t g[2][12] = G1_GENERATOR;
@@ -71,8 +77,8 @@ template <class F> static cuzk_status fill_table(context &c, uint4 *points, int 
         GPU_LAUNCH(list_table_step, div_up(n, 256), 256, 0, c.stream, w.val[0], bits, k, n);
         GPU_CHECK_LAUNCH(c);
         GPU_TRY(sum_pairs<F>(c, w, packed_points<F>(points), w.val[0], n));
-        GPU_LAUNCH((store_table_step<F>), div_up(n, 256), 256, 0, c.stream, points, plane_points<F>(w.points[0], n), bits,
-                   k, n);
+        GPU_LAUNCH((store_table_step<F>), div_up(n, 256), 256, 0, c.stream, points,
+                   plane_points<F>(w.points[0], n), bits, k, n);
         GPU_CHECK_LAUNCH(c);
     }
     return synchronize(c);
@@ -102,9 +108,11 @@ template <class F> cuzk_status fixed_run<F>::init(context &c, size_t chunk)
 }
 template <class F> cuzk_status fixed_run<F>::multiply(context &c, const uint4 *k, size_t m, uint4 *sums)
 {
-    GPU_LAUNCH(list_digits, div_up(m, 256), 256, 0, c.stream, k, (uint32_t)m, table->bits, w.key[0], w.val[0]);
+    GPU_LAUNCH(list_digits, div_up(m, 256), 256, 0, c.stream, k, (uint32_t)m, table->bits, w.key[0],
+               w.val[0]);
     GPU_CHECK_LAUNCH(c);
-    return sum_runs<F>(c, w, packed_points<F>(table->points), m * (256 / table->bits), (uint32_t)m, sums, m, 0);
+    return sum_runs<F>(c, w, packed_points<F>(table->points), m * (256 / table->bits), (uint32_t)m, sums, m,
+                       0);
 }
 template <class F> cuzk_status fixed_prepare(context &c, int bits)
 {
@@ -137,7 +145,9 @@ template <class F> cuzk_status fixed_base(context &c, uint8_t *out, const cuzk_f
     GPU_TRY(fixed_prepare<F>(c, n < 1 << 14 ? 8 : 16));
     int bits = table_of(c.dev, (const F *)nullptr).bits;
     size_t chunk = std::min(std::max<size_t>(n, 1), FIXED_CHUNK), room, point = sizeof(affine<F>);
-    auto bytes = [&] { return fixed_run<F>::bytes(c.dev, chunk, bits) + 2 * aligned(chunk * point) + aligned(chunk * 32); };
+    auto bytes = [&] {
+        return fixed_run<F>::bytes(c.dev, chunk, bits) + 2 * aligned(chunk * point) + aligned(chunk * 32);
+    };
     GPU_TRY(available(c, &room));
     room += c.on->scratch.size;
     while (chunk > 1024 && bytes() > room)

@@ -1,8 +1,9 @@
 // The base field of BLS12-381: twelve 32-bit limbs, Montgomery radix 2^384, values in [0, p).
 //
-// A product keeps two accumulators, for limbs at even and at odd positions, so that every partial product is one wide
-// multiply-add with a carry chain along its own accumulator; reduction rows are interleaved. This is 0.98 of what the
-// multiplier pipe can do. Karatsuba and the FP64 pipe were measured and are not faster inside the sums.
+// A product keeps two accumulators, for limbs at even and at odd positions, so that every partial product is
+// one wide multiply-add with a carry chain along its own accumulator; reduction rows are interleaved. This is
+// 0.98 of what the multiplier pipe can do. Karatsuba and the FP64 pipe were measured and are not faster
+// inside the sums.
 #pragma once
 #include "carry.cuh"
 #include "constants.cuh"
@@ -78,7 +79,10 @@ HD fp sub(const fp &a, const fp &b)
     uint32_t borrow = subc(0, 0);
     return add_masked_p(t, borrow);
 }
-HD fp dbl(const fp &a) { return add(a, a); }
+HD fp dbl(const fp &a)
+{
+    return add(a, a);
+}
 HD fp neg(const fp &a)
 {
     constexpr uint32_t p[12] = FP_P32;
@@ -183,8 +187,8 @@ HD fp redc_chain(const uint32_t (&T)[24])
     return reduce_once(r);
 }
 
-// One row of the triangle of a square: L[i+j .. ] += a[i] a[j] for j = i + first, i + first + 2, ...; lanes that are
-// still empty take the plain product.
+// One row of the triangle of a square: L[i+j .. ] += a[i] a[j] for j = i + first, i + first + 2, ...; lanes
+// that are still empty take the plain product.
 HD void square_row(uint32_t (&L)[24], const uint32_t *a, int i, int first)
 {
     int carry_at = 0;
@@ -239,8 +243,14 @@ HD fp sqr_chain(const fp &x)
 }
 
 #ifdef __CUDA_ARCH__
-HD fp mul(const fp &a, const fp &b) { return mul_chain(a, b); }
-HD fp sqr(const fp &a) { return sqr_chain(a); }
+HD fp mul(const fp &a, const fp &b)
+{
+    return mul_chain(a, b);
+}
+HD fp sqr(const fp &a)
+{
+    return sqr_chain(a);
+}
 #else
 // On the host: six 64-bit limbs, operand scanning.
 HD fp mul(const fp &a_, const fp &b_)
@@ -275,7 +285,10 @@ HD fp mul(const fp &a_, const fp &b_)
     memcpy(r.l, t, 48);
     return reduce_once(r);
 }
-HD fp sqr(const fp &a) { return mul(a, a); }
+HD fp sqr(const fp &a)
+{
+    return mul(a, a);
+}
 #endif
 
 // Out of and into Montgomery form.
@@ -295,7 +308,7 @@ HD bool is_canonical(const fp &a)
 {
     constexpr uint32_t p[12] = FP_P32;
     (void)sub_cc(a.l[0], p[0]);
-    UNROLL for (int i = 1; i < 12; i++) (void)subc_cc(a.l[i], p[i]);
+    UNROLL for (int i = 1; i < 12; i++)(void) subc_cc(a.l[i], p[i]);
     return subc(0, 0) != 0;
 }
 } // namespace gpu

@@ -1,4 +1,5 @@
-// Fp2 = Fp[u] / (u^2 + 1). The same names as in fp.cuh, so that the code of sums is written once for both curves.
+// Fp2 = Fp[u] / (u^2 + 1). The same names as in fp.cuh, so that the code of sums is written once for both
+// curves.
 #pragma once
 #include "fp_inv.cuh"
 
@@ -18,17 +19,42 @@ HD void set_one(fp2 &r)
     set_one(r.c0);
     set_zero(r.c1);
 }
-HD bool is_zero(const fp2 &a) { return is_zero(a.c0) && is_zero(a.c1); }
-HD bool equal(const fp2 &a, const fp2 &b) { return equal(a.c0, b.c0) && equal(a.c1, b.c1); }
-HD fp2 add(const fp2 &a, const fp2 &b) { return fp2{add(a.c0, b.c0), add(a.c1, b.c1)}; }
-HD fp2 sub(const fp2 &a, const fp2 &b) { return fp2{sub(a.c0, b.c0), sub(a.c1, b.c1)}; }
-HD fp2 dbl(const fp2 &a) { return add(a, a); }
-HD fp2 neg(const fp2 &a) { return fp2{neg(a.c0), neg(a.c1)}; }
-// An out-of-line Fp product: inlined three times each, the six products of an addition outgrow the instruction cache.
+HD bool is_zero(const fp2 &a)
+{
+    return is_zero(a.c0) && is_zero(a.c1);
+}
+HD bool equal(const fp2 &a, const fp2 &b)
+{
+    return equal(a.c0, b.c0) && equal(a.c1, b.c1);
+}
+HD fp2 add(const fp2 &a, const fp2 &b)
+{
+    return fp2{add(a.c0, b.c0), add(a.c1, b.c1)};
+}
+HD fp2 sub(const fp2 &a, const fp2 &b)
+{
+    return fp2{sub(a.c0, b.c0), sub(a.c1, b.c1)};
+}
+HD fp2 dbl(const fp2 &a)
+{
+    return add(a, a);
+}
+HD fp2 neg(const fp2 &a)
+{
+    return fp2{neg(a.c0), neg(a.c1)};
+}
+// An out-of-line Fp product: inlined three times each, the six products of an addition outgrow the
+// instruction cache.
 #ifdef __CUDACC__
-static __device__ __host__ __noinline__ fp mul_call(fp a, fp b) { return mul(a, b); }
+static __device__ __host__ __noinline__ fp mul_call(fp a, fp b)
+{
+    return mul(a, b);
+}
 #else
-HD fp mul_call(const fp &a, const fp &b) { return mul(a, b); }
+HD fp mul_call(const fp &a, const fp &b)
+{
+    return mul(a, b);
+}
 #endif
 HD fp2 mul(const fp2 &a, const fp2 &b)
 {
@@ -41,13 +67,25 @@ HD fp2 sqr(const fp2 &a)
     fp t = mul_call(a.c0, a.c1);
     return fp2{mul_call(add(a.c0, a.c1), sub(a.c0, a.c1)), dbl(t)};
 }
-HD fp2 conj(const fp2 &a) { return fp2{a.c0, neg(a.c1)}; }
+HD fp2 conj(const fp2 &a)
+{
+    return fp2{a.c0, neg(a.c1)};
+}
 HD fp2 inv(const fp2 &a)
 {
     fp n = inv(add(sqr(a.c0), sqr(a.c1)));
     return fp2{mul(a.c0, n), neg(mul(a.c1, n))};
 }
-HD fp2 from_mont(const fp2 &a) { return fp2{from_mont(a.c0), from_mont(a.c1)}; }
-HD fp2 to_mont(const fp2 &a) { return fp2{to_mont(a.c0), to_mont(a.c1)}; }
-HD bool is_canonical(const fp2 &a) { return is_canonical(a.c0) && is_canonical(a.c1); }
+HD fp2 from_mont(const fp2 &a)
+{
+    return fp2{from_mont(a.c0), from_mont(a.c1)};
+}
+HD fp2 to_mont(const fp2 &a)
+{
+    return fp2{to_mont(a.c0), to_mont(a.c1)};
+}
+HD bool is_canonical(const fp2 &a)
+{
+    return is_canonical(a.c0) && is_canonical(a.c1);
+}
 } // namespace gpu

@@ -1,5 +1,5 @@
-// Inversion in Fp by divsteps (Bernstein, Yang: "Fast constant-time gcd computation and modular inversion", 2019), thirty
-// steps a matrix, on thirteen signed 30-bit limbs.
+// Inversion in Fp by divsteps (Bernstein, Yang: "Fast constant-time gcd computation and modular inversion",
+// 2019), thirty steps a matrix, on thirteen signed 30-bit limbs.
 #pragma once
 #include "fp.cuh"
 
@@ -52,8 +52,10 @@ HD fp inv(const fp &a)
     for (int it = 0; it < 32; it++) {
         divstep_matrix t =
             divsteps30(delta, (uint32_t)f[0] | (uint32_t)f[1] << 30, (uint32_t)g[0] | (uint32_t)g[1] << 30);
-        int64_t cf = (int64_t)t.u * f[0] + (int64_t)t.v * g[0], cg = (int64_t)t.q * f[0] + (int64_t)t.r * g[0];
-        int64_t cd = (int64_t)t.u * d[0] + (int64_t)t.v * e[0], ce = (int64_t)t.q * d[0] + (int64_t)t.r * e[0];
+        int64_t cf = (int64_t)t.u * f[0] + (int64_t)t.v * g[0],
+                cg = (int64_t)t.q * f[0] + (int64_t)t.r * g[0];
+        int64_t cd = (int64_t)t.u * d[0] + (int64_t)t.v * e[0],
+                ce = (int64_t)t.q * d[0] + (int64_t)t.r * e[0];
         cf >>= 30;
         cg >>= 30;
         // multiples of p that make d and e divisible by 2^30 and keep them in range

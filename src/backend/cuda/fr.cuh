@@ -1,8 +1,8 @@
 // The scalar field of BLS12-381: eight 32-bit limbs, Montgomery radix 2^256.
 //
-// "Lazy" values lie in [0, 2r), which fits 256 bits; add, sub and mul keep to that range, reduce() makes them canonical.
-// r = 1 mod 2^32 and its second limb is 2^32 - 1, so that a reduction row needs no product for either: 112 wide products
-// instead of 128.
+// "Lazy" values lie in [0, 2r), which fits 256 bits; add, sub and mul keep to that range, reduce() makes them
+// canonical. r = 1 mod 2^32 and its second limb is 2^32 - 1, so that a reduction row needs no product for
+// either: 112 wide products instead of 128.
 #pragma once
 #include "carry.cuh"
 #include "constants.cuh"
@@ -76,8 +76,8 @@ HD fr sub(const fr &a, const fr &b)
     return t;
 }
 #ifdef __CUDACC__
-// -1 that the assembler cannot see: a product with a visible -1 would be split and lose the fused wide multiply-add
-// (54 against 64 G products a second on an H200).
+// -1 that the assembler cannot see: a product with a visible -1 would be split and lose the fused wide
+// multiply-add (54 against 64 G products a second on an H200).
 static __device__ __constant__ uint32_t fr_minus_one = 0xffffffffu;
 #endif
 HD uint32_t negate_word(uint32_t y)
@@ -160,7 +160,10 @@ HD fr mul_chain(const fr &w, const fr &x)
     return r;
 }
 #ifdef __CUDA_ARCH__
-HD fr mul(const fr &w, const fr &x) { return mul_chain(w, x); }
+HD fr mul(const fr &w, const fr &x)
+{
+    return mul_chain(w, x);
+}
 #else
 // On the host: four 64-bit limbs, the same range.
 HD fr mul(const fr &a_, const fr &b_)
@@ -197,7 +200,10 @@ HD fr mul(const fr &a_, const fr &b_)
 }
 #endif
 // Canonical result for any lazy inputs.
-HD fr mul_reduce(const fr &a, const fr &b) { return reduce(mul(reduce(a), b)); }
+HD fr mul_reduce(const fr &a, const fr &b)
+{
+    return reduce(mul(reduce(a), b));
+}
 HD fr pow(fr a, uint64_t e)
 {
     fr r;

@@ -1,5 +1,6 @@
-// The B sum in G2 on the host: for comparison with engines that leave it there, and for devices that are short of memory.
-// Each thread takes ranges of points: ones are added as they are, wide scalars go to the buckets of its own Pippenger sum.
+// The B sum in G2 on the host: for comparison with engines that leave it there, and for devices that are
+// short of memory. Each thread takes ranges of points: ones are added as they are, wide scalars go to the
+// buckets of its own Pippenger sum.
 #include "prove.cuh"
 #include <atomic>
 #include <thread>
@@ -56,7 +57,8 @@ struct worker {
         fr k;
         memcpy(&k, &value, 32);
         k = from_mont(k);
-        const uint8_t *digits = (const uint8_t *)k.l; // one byte a window; this code runs on little-endian hosts only
+        const uint8_t *digits =
+            (const uint8_t *)k.l; // one byte a window; this code runs on little-endian hosts only
         for (int i = 0; i < WINDOWS; i++)
             if (digits[i])
                 point_add_affine(buckets[255 * i + digits[i] - 1], p.x, p.y);
@@ -65,14 +67,16 @@ struct worker {
     {
         if (decode_g2(p, encoded.data() + 192 * i))
             return CUZK_OK;
-        return fail(&err, CUZK_BAD_INPUT, "parameters: a point of the b_g2 query is not a well-formed encoding");
+        return fail(&err, CUZK_BAD_INPUT,
+                    "parameters: a point of the b_g2 query is not a well-formed encoding");
     }
     cuzk_status read(size_t first, size_t n)
     {
         const key_query &q = key->query[QUERY_B_G2];
         encoded.resize(192 * n);
         if (key->queries.read)
-            return key->queries.read(key->queries.read_ctx, encoded.data(), q.encoded + 192 * first, 192 * n, &err);
+            return key->queries.read(key->queries.read_ctx, encoded.data(), q.encoded + 192 * first, 192 * n,
+                                     &err);
         memcpy(encoded.data(), q.encoded + 192 * first, 192 * n);
         return CUZK_OK;
     }
@@ -169,7 +173,8 @@ static void rank_ranges(const cuzk_device_key *key, size_t *fields, size_t *poin
     fields[r] = f;
     points[r] = p;
 }
-static cuzk_status sum_by_workers(const cuzk_device_key *key, const cuzk_witness_view *w, xyzz<fp2> *out, cuzk_error *err)
+static cuzk_status sum_by_workers(const cuzk_device_key *key, const cuzk_witness_view *w, xyzz<fp2> *out,
+                                  cuzk_error *err)
 {
     size_t ranges = div_up(key->words, RANGE_WORDS);
     std::vector<size_t> fields(ranges + 1), points(ranges + 1);
@@ -208,7 +213,8 @@ static cuzk_status sum_by_workers(const cuzk_device_key *key, const cuzk_witness
     }
     return s;
 }
-cuzk_status host_sum_b_g2(const cuzk_device_key *key, const cuzk_witness_view *w, xyzz<fp2> *out, cuzk_error *err)
+cuzk_status host_sum_b_g2(const cuzk_device_key *key, const cuzk_witness_view *w, xyzz<fp2> *out,
+                          cuzk_error *err)
 {
     try {
         return sum_by_workers(key, w, out, err);

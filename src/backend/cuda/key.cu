@@ -24,9 +24,10 @@ static uint64_t count_bits(const uint64_t *mask, uint64_t n)
         c += (uint64_t)__builtin_popcountll(word_at(mask, i, n));
     return c;
 }
-// inputs: points and wide terms of the inputs, all in the first chunk. chunk: most points of one (0: no limit).
-static cuzk_status shape_wires(context &c, key_query &q, const cuzk_circuit_view &v, const uint64_t *density, size_t inputs,
-                               size_t chunk)
+// inputs: points and wide terms of the inputs, all in the first chunk. chunk: most points of one (0: no
+// limit).
+static cuzk_status shape_wires(context &c, key_query &q, const cuzk_circuit_view &v, const uint64_t *density,
+                               size_t inputs, size_t chunk)
 {
     size_t words = (v.aux + 63) / 64, step = chunk > inputs + 64 ? (chunk - inputs) / 64 : 1;
     size_t points = inputs, wides = inputs;
@@ -110,8 +111,9 @@ static cuzk_status check_counts(context &c, cuzk_device_key *k)
 static cuzk_status list_bytes(cuzk_device_key *k)
 {
     size_t words = aligned(k->words * 8), ranks = aligned((k->words + 1) * 4);
-    k->lists_bytes = 2 * (words + ranks) + aligned(k->view.fields * 4) + 2 * aligned(k->query[QUERY_A].wide * 4) +
-                     2 * aligned(k->query[QUERY_B_G1].wide * 4) + 256;
+    k->lists_bytes = 2 * (words + ranks) + aligned(k->view.fields * 4) +
+                     2 * aligned(k->query[QUERY_A].wide * 4) + 2 * aligned(k->query[QUERY_B_G1].wide * 4) +
+                     256;
     return CUZK_OK;
 }
 namespace
@@ -138,8 +140,8 @@ struct list_builder {
         GPU_TRY(clear_tail(c, mask, k->view.aux));
         GPU_TRY(rank_words(c, mask, nullptr, k->words, rank));
         GPU_TRY(rank_words(c, fields, mask, k->words, pos));
-        GPU_TRY(list_fields(c, fields, field_rank, mask, rank, pos, k->words, (uint32_t)q.first, base + q.first,
-                            scalar + q.first));
+        GPU_TRY(list_fields(c, fields, field_rank, mask, rank, pos, k->words, (uint32_t)q.first,
+                            base + q.first, scalar + q.first));
         std::vector<uint32_t> own[2];
         try {
             for (uint64_t i = 0; i < k->view.inputs; i++)
@@ -164,7 +166,8 @@ static cuzk_status build_lists(context &c, cuzk_device_key *k)
 {
     const cuzk_circuit_view &v = k->view;
     void *p;
-    GPU_TRY(use_scratch(c, aligned(k->words * 8) + 3 * aligned((k->words + 1) * 4) + sort_bytes(k->words + 1)));
+    GPU_TRY(
+        use_scratch(c, aligned(k->words * 8) + 3 * aligned((k->words + 1) * 4) + sort_bytes(k->words + 1)));
     GPU_TRY(device_alloc(c, &p, k->lists_bytes));
     k->lists = (uint8_t *)p;
     list_builder b = {c, k, k->lists, nullptr, nullptr, nullptr};
@@ -175,7 +178,8 @@ static cuzk_status build_lists(context &c, cuzk_device_key *k)
     GPU_TRY(clear_tail(c, b.fields, v.aux));
     GPU_TRY(rank_words(c, b.fields, nullptr, k->words, b.field_rank));
     uint32_t *base = b.place<uint32_t>(v.fields); // of L: scalar i of the list is field wire i
-    GPU_TRY(list_fields(c, b.fields, b.field_rank, nullptr, nullptr, b.field_rank, k->words, 0, base, nullptr));
+    GPU_TRY(
+        list_fields(c, b.fields, b.field_rank, nullptr, nullptr, b.field_rank, k->words, 0, base, nullptr));
     k->query[QUERY_L].base_index = base;
     GPU_TRY(b.list(k->query[QUERY_A], v.a_density, nullptr));
     GPU_TRY(b.list(k->query[QUERY_B_G1], v.b_density, v.b_input_density));
@@ -198,9 +202,11 @@ static size_t wire_sums(const cuzk_device_key *k, size_t points)
         size_t n = std::min(points, q.count), wide = std::max(std::min(n, q.wide), (size_t)1);
         size_t half = n / 2 + n / 64 + 4096;
         if (i == QUERY_B_G2)
-            most = std::max({most, run_scratch<fp2>::bytes(k->dev, half, 4096), msm_bytes<fp2>(k->dev, wide, 1)});
+            most = std::max(
+                {most, run_scratch<fp2>::bytes(k->dev, half, 4096), msm_bytes<fp2>(k->dev, wide, 1)});
         else
-            most = std::max({most, run_scratch<fp>::bytes(k->dev, half, 4096), msm_bytes<fp>(k->dev, wide, 1)});
+            most =
+                std::max({most, run_scratch<fp>::bytes(k->dev, half, 4096), msm_bytes<fp>(k->dev, wide, 1)});
     }
     return most + 3 * aligned(k->words * 8) + ((size_t)8 << 20);
 }
@@ -208,7 +214,8 @@ static void scratch_sizes(cuzk_device_key *k)
 {
     size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points, small = 64u << 20;
     size_t largest = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
-    size_t points = k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(chunk * 32) + aligned(k->gather_bytes) : 0;
+    size_t points =
+        k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(chunk * 32) + aligned(k->gather_bytes) : 0;
     size_t terms = k->streamed ? std::min(chunk, largest) : largest;
     size_t own = k->streamed ? witness_bytes(k) + 4096 : 0;
     constexpr size_t FEW = (size_t)64 << 20; // references sorted at a time where memory is short
@@ -248,7 +255,8 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
     k->slots = 0;
     k->resident_bytes = 0;
     size_t most = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
-    constexpr size_t LARGEST = GPU_CHUNK_POINTS, SMALLEST = LARGEST < 4096 ? LARGEST : 4096, GATHERED = (size_t)512 << 20;
+    constexpr size_t LARGEST = GPU_CHUNK_POINTS, SMALLEST = LARGEST < 4096 ? LARGEST : 4096,
+                     GATHERED = (size_t)512 << 20;
     size_t first = SMALLEST;
     while (first < LARGEST && first < most)
         first *= 2;
@@ -267,8 +275,9 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
         if (fixed + k->scratch_want <= room || (chunk == SMALLEST && fixed + k->scratch_min <= room))
             return CUZK_OK;
     }
-    return fail(c.err, CUZK_OUT_OF_MEMORY, "CUDA device %d: this circuit needs at least %zu MiB of device memory beside its "
-                                           "matrices, %zu MiB can be had",
+    return fail(c.err, CUZK_OUT_OF_MEMORY,
+                "CUDA device %d: this circuit needs at least %zu MiB of device memory beside its "
+                "matrices, %zu MiB can be had",
                 k->dev->ordinal, (fixed + k->scratch_min) >> 20, room >> 20);
 }
 
@@ -350,11 +359,11 @@ static void describe_plan(const cuzk_device_key *k, char *plan, size_t size)
         return;
     size_t scratch = (k->dev->main.scratch.size + k->dev->side.scratch.size) >> 20, held = key_bytes(k) >> 20;
     if (k->streamed)
-        snprintf(plan, size, "queries streamed in chunks of %zu points; %zu MiB held, %zu MiB of scratch", k->chunk_points,
-                 held, scratch);
+        snprintf(plan, size, "queries streamed in chunks of %zu points; %zu MiB held, %zu MiB of scratch",
+                 k->chunk_points, held, scratch);
     else
-        snprintf(plan, size, "all queries resident; %zu MiB held, %zu MiB of scratch, %d witness buffers, %s", held,
-                 scratch, k->slots, k->side_bytes ? "two lanes" : "one lane");
+        snprintf(plan, size, "all queries resident; %zu MiB held, %zu MiB of scratch, %d witness buffers, %s",
+                 held, scratch, k->slots, k->side_bytes ? "two lanes" : "one lane");
 }
 cuzk_status key_load(cuzk_device *dev, cuzk_device_key **out, const cuzk_circuit_view *circuit,
                      const cuzk_query_view *queries, char *plan, size_t plan_size, cuzk_error *err)

@@ -44,15 +44,16 @@ struct cuzk_device_key {
     cuzk_circuit_view view = {};
     cuzk_query_view queries = {};
     gpu::device_circuit circuit;
-    int log = 0; // of the domain
+    int log = 0;      // of the domain
     size_t words = 0; // of a bitmap of aux wires
     gpu::key_query query[gpu::QUERIES];
     bool streamed = false;
     size_t chunk_points = 0; // streamed: the most points of a chunk, but for inputs
     size_t chunk_bytes = 0;  // streamed: the largest chunk
-    size_t gather_bytes = 0; // streamed: room for the points of a query's wide terms; larger ones are not gathered
+    size_t gather_bytes =
+        0; // streamed: room for the points of a query's wide terms; larger ones are not gathered
     size_t scratch_min = 0, scratch_want = 0;
-    size_t side_bytes = 0; // scratch of the side lane; 0: all sums on the main one
+    size_t side_bytes = 0;    // scratch of the side lane; 0: all sums on the main one
     uint8_t *lists = nullptr; // masks, ranks, lists
     size_t lists_bytes = 0, resident_bytes = 0;
     gpu::witness_slot slot[gpu::SLOTS];
@@ -68,9 +69,13 @@ cuzk_status key_load(cuzk_device *dev, cuzk_device_key **out, const cuzk_circuit
                      const cuzk_query_view *queries, char *plan, size_t plan_size, cuzk_error *err);
 void key_unload(cuzk_device_key *key);
 uint64_t key_bytes(const cuzk_device_key *key);
-inline size_t vector_bytes(const cuzk_device_key *k) { return (size_t)32 << k->log; }
+inline size_t vector_bytes(const cuzk_device_key *k)
+{
+    return (size_t)32 << k->log;
+}
 inline size_t witness_bytes(const cuzk_device_key *k)
 {
-    return aligned(k->words * 8 + 8) + (k->side_bytes ? 2 : 1) * aligned((k->view.fields + k->view.inputs) * 32);
+    return aligned(k->words * 8 + 8) +
+           (k->side_bytes ? 2 : 1) * aligned((k->view.fields + k->view.inputs) * 32);
 }
 } // namespace gpu

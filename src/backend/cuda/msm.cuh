@@ -14,9 +14,9 @@ template <class F> struct window_sums {
 template <class F> void window_sums_clear(window_sums<F> &s, int windows);
 template <class F> xyzz<F> window_sums_join(const window_sums<F> &s);
 
-// Sum over i < n of scalars[s(i)] * bases[b(i)], where b and s are the index lists or, where those are NULL, i itself.
-// bases: packed affine points. copies > 1: copy c of the bases, stride points on, holds 2^(c * bits) times each with
-// bits = copy_bits(copies), which lets fewer and larger sets of buckets do.
+// Sum over i < n of scalars[s(i)] * bases[b(i)], where b and s are the index lists or, where those are NULL,
+// i itself. bases: packed affine points. copies > 1: copy c of the bases, stride points on, holds 2^(c *
+// bits) times each with bits = copy_bits(copies), which lets fewer and larger sets of buckets do.
 template <class F> struct msm_terms {
     const void *bases = nullptr;
     const uint4 *scalars = nullptr; // canonical
@@ -25,17 +25,24 @@ template <class F> struct msm_terms {
     int copies = 1;
     int windows = 0; // for all copies together; 0: chosen by the size
 };
-inline int copy_bits(int copies) { return (255 + copies - 1) / copies; }
+inline int copy_bits(int copies)
+{
+    return (255 + copies - 1) / copies;
+}
 
-// Adds to out (which must be clear or hold a sum of the same call). Takes what scratch it needs from the arena and cuts
-// the sum into groups of windows and chunks of terms so that it fits; CUZK_OUT_OF_MEMORY if not even a small chunk does.
+// Adds to out (which must be clear or hold a sum of the same call). Takes what scratch it needs from the
+// arena and cuts the sum into groups of windows and chunks of terms so that it fits; CUZK_OUT_OF_MEMORY if
+// not even a small chunk does.
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out);
-// Arena bytes with which n terms are summed at full speed, or with at most so many references sorted at a time.
+// Arena bytes with which n terms are summed at full speed, or with at most so many references sorted at a
+// time.
 constexpr size_t MSM_REFERENCES = (size_t)400 << 20;
-template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references = MSM_REFERENCES);
+template <class F>
+size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references = MSM_REFERENCES);
 
-// Sum of the base points whose bit is set. bits: words 64-bit words; mask (may be NULL) has a bit for each position that
-// has a base at all, and rank[i] bases precede word i; without mask position i is base i. first is added to the base.
+// Sum of the base points whose bit is set. bits: words 64-bit words; mask (may be NULL) has a bit for each
+// position that has a base at all, and rank[i] bases precede word i; without mask position i is base i. first
+// is added to the base.
 template <class F> struct subset_terms {
     const void *bases = nullptr;
     const uint64_t *bits = nullptr, *mask = nullptr;

@@ -1,9 +1,9 @@
 // Implementation of msm.cuh; compiled once per field by msm_g1.cu and msm_g2.cu.
 //
-// Signed windows: a scalar k (or its negation, whichever is smaller) plus a constant is cut into digits d - 2^(w-1), so
-// that a window of w bits needs 2^(w-1) buckets. References are sorted by (window, bucket); runs.cuh sums the buckets.
-// Buckets are reduced by rows and columns: with bucket d = h L + l, sum d S_d = L sum_h h (row h) + sum_l l (column l);
-// rows and columns are runs again.
+// Signed windows: a scalar k (or its negation, whichever is smaller) plus a constant is cut into digits d -
+// 2^(w-1), so that a window of w bits needs 2^(w-1) buckets. References are sorted by (window, bucket);
+// runs.cuh sums the buckets. Buckets are reduced by rows and columns: with bucket d = h L + l, sum d S_d = L
+// sum_h h (row h) + sum_l l (column l); rows and columns are runs again.
 #pragma once
 #include "msm.cuh"
 #include "sort.cuh"
@@ -42,8 +42,8 @@ static window_plan plan_windows(int windows, int copies)
 // Windows for all copies together, by the size of the sum: measured on an H200.
 static int choose_windows(size_t n, int copies)
 {
-    static const uint8_t best[] = {32, 32, 32, 32, 32, 32, 32, 32, 32, 30, 28, 26, 24, 23,
-                                   22, 20, 18, 17, 17, 16, 16, 15, 15, 14, 13, 13, 12, 12, 11};
+    static const uint8_t best[] = {32, 32, 32, 32, 32, 32, 32, 32, 32, 30, 28, 26, 24, 23, 22,
+                                   20, 18, 17, 17, 16, 16, 15, 15, 14, 13, 13, 12, 12, 11};
     int lg = 0;
     while (((size_t)1 << (lg + 1)) <= n && lg < 28)
         lg++;
@@ -73,7 +73,8 @@ static __global__ void make_digits(window_plan P, digit_args D)
     t[0] = sub_cc(r[0], k[0]);
     UNROLL for (int q = 1; q < 7; q++) t[q] = subc_cc(r[q], k[q]);
     t[7] = subc(r[7], k[7]);
-    bool negated = t[7] < k[7]; // r - k < k by the top limb: |k| < 2^254 - 2^224, so that the top window has no carry
+    bool negated =
+        t[7] < k[7]; // r - k < k by the top limb: |k| < 2^254 - 2^224, so that the top window has no carry
     UNROLL for (int q = 0; q < 8; q++) k[q] = negated ? t[q] : k[q];
     k[0] = add_cc(k[0], P.recode[0]);
     UNROLL for (int q = 1; q < 9; q++) k[q] = addc_cc(k[q], P.recode[q]);
@@ -171,7 +172,8 @@ template <class F> __global__ void lift_points(point_src s, uint32_t n, xyzz<F> 
 }
 // n sums a window (a power of two) down to one, downloaded and added to out.
 template <class F>
-static cuzk_status fold_and_add(context &c, xyzz<F> *a, xyzz<F> *b, uint32_t n, int windows, window_sums<F> *out)
+static cuzk_status fold_and_add(context &c, xyzz<F> *a, xyzz<F> *b, uint32_t n, int windows,
+                                window_sums<F> *out)
 {
     while (n > 1) {
         uint32_t factor = n < 8 ? n : 8;
@@ -247,7 +249,8 @@ static int choose_group(const cuzk_device *dev, size_t n, int windows, int copie
 }
 template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references)
 {
-    int windows = choose_windows(n, copies), group = choose_group<F>(dev, n, windows, copies, SIZE_MAX, references);
+    int windows = choose_windows(n, copies),
+        group = choose_group<F>(dev, n, windows, copies, SIZE_MAX, references);
     return msm_size<F>(dev, n, windows, copies, group).bytes;
 }
 template <class F>
@@ -291,8 +294,8 @@ static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, si
                             s.plan.first_bucket[w0]));
     }
     for (int i = 0; i < windows; i++) {
-        GPU_LAUNCH(list_rows_and_columns, div_up(s.red.w[i].buckets, 256), 256, 0, c.stream, s.red.w[i], w.key[0],
-                   w.val[0]);
+        GPU_LAUNCH(list_rows_and_columns, div_up(s.red.w[i].buckets, 256), 256, 0, c.stream, s.red.w[i],
+                   w.key[0], w.val[0]);
         GPU_CHECK_LAUNCH(c);
     }
     GPU_TRY(sum_runs<F>(c, w, plane_points<F>(buckets, s.buckets), s.reduce_elements, s.reduce_keys, sums,
@@ -309,8 +312,8 @@ template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window
     // Below 2^14 terms the buckets themselves are what does not fit: take narrower windows.
     while (chunk && !(group = choose_group<F>(c.dev, chunk, windows, t.copies, c.mem->left()))) {
         if (chunk <= 64 && windows * t.copies >= 32)
-            return fail(c.err, CUZK_OUT_OF_MEMORY, "%zu bytes of device memory are too few for a sum of %zu terms",
-                        c.mem->left(), t.n);
+            return fail(c.err, CUZK_OUT_OF_MEMORY,
+                        "%zu bytes of device memory are too few for a sum of %zu terms", c.mem->left(), t.n);
         chunk = std::max((chunk + 1) / 2, (size_t)64);
         windows = choose_windows(chunk, t.copies);
     }
@@ -325,14 +328,16 @@ template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window
 }
 
 // ---- subset sums ----
-static __global__ void count_subset(const uint64_t *bits, const uint64_t *mask, uint32_t words, uint32_t *count)
+static __global__ void count_subset(const uint64_t *bits, const uint64_t *mask, uint32_t words,
+                                    uint32_t *count)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i <= words)
         count[i] = i < words ? (uint32_t)__popcll(bits[i] & (mask ? mask[i] : ~0ull)) : 0;
 }
-static __global__ void list_subset(const uint64_t *bits, const uint64_t *mask, const uint32_t *rank, uint32_t words,
-                                   uint32_t base, const uint32_t *pos, int shift, uint32_t *keys, uint32_t *vals)
+static __global__ void list_subset(const uint64_t *bits, const uint64_t *mask, const uint32_t *rank,
+                                   uint32_t words, uint32_t base, const uint32_t *pos, int shift,
+                                   uint32_t *keys, uint32_t *vals)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= words)
@@ -363,13 +368,14 @@ static cuzk_status subset_chunk(context &c, const subset_terms<F> &t, size_t beg
     int shift = 0;
     while ((n >> shift) >= SUBSET_KEYS)
         shift++;
-    GPU_LAUNCH(list_subset, div_up(words, 256), 256, 0, c.stream, t.bits + begin, t.mask ? t.mask + begin : nullptr,
-               t.mask ? t.rank + begin : nullptr, (uint32_t)words, (uint32_t)(t.first + (t.mask ? 0 : 64 * begin)), pos,
-               shift, w.key[0], w.val[0]);
+    GPU_LAUNCH(list_subset, div_up(words, 256), 256, 0, c.stream, t.bits + begin,
+               t.mask ? t.mask + begin : nullptr, t.mask ? t.rank + begin : nullptr, (uint32_t)words,
+               (uint32_t)(t.first + (t.mask ? 0 : 64 * begin)), pos, shift, w.key[0], w.val[0]);
     GPU_CHECK_LAUNCH(c);
     GPU_CUDA(c, cudaMemsetAsync(sums, 0, (size_t)SUBSET_KEYS * 32 * F::QUADS, c.stream));
     GPU_TRY(sum_runs<F>(c, w, packed_points<F>(t.bases), n, ((n - 1) >> shift) + 1, sums, SUBSET_KEYS, 0));
-    GPU_LAUNCH((lift_points<F>), SUBSET_KEYS / 32, 32, 0, c.stream, plane_points<F>(sums, SUBSET_KEYS), SUBSET_KEYS, xa);
+    GPU_LAUNCH((lift_points<F>), SUBSET_KEYS / 32, 32, 0, c.stream, plane_points<F>(sums, SUBSET_KEYS),
+               SUBSET_KEYS, xa);
     GPU_CHECK_LAUNCH(c);
     return fold_and_add(c, xa, xb, SUBSET_KEYS, 1, out);
 }
@@ -391,7 +397,8 @@ template <class F> cuzk_status subset_sum(context &c, const subset_terms<F> &t, 
         GPU_TRY(prefix_sum(c, count, pos, words + 1));
         GPU_TRY(download(c, &n, pos + words, sizeof n));
         GPU_TRY(check_cancel(c));
-        size_t need = run_scratch<F>::bytes(c.dev, n, SUBSET_KEYS) + SUBSET_KEYS * (32 * F::QUADS + 2 * sizeof(xyzz<F>));
+        size_t need = run_scratch<F>::bytes(c.dev, n, SUBSET_KEYS) +
+                      SUBSET_KEYS * (32 * F::QUADS + 2 * sizeof(xyzz<F>));
         if (need + 1024 > c.mem->left() && words > 1) {
             chunk = (words + 1) / 2;
             continue;

@@ -27,8 +27,9 @@ static __global__ void fill_powers(uint4 *powers, uint32_t nodes, int node_bits,
     uint32_t r = b < nodes ? __brev(b) >> (32 - node_bits) : nodes; // the last entry: powers of the 8th root
     for (uint32_t k = 1; k < 8; k++) {
         uint32_t e = k * r;
-        fr v = mul_reduce(mul_reduce(load_fr(small + 2 * (e & 1023)), load_fr(small + 2 * (1024 + ((e >> 10) & 1023)))),
-                          load_fr(small + 2 * (2048 + (e >> 20))));
+        fr v = mul_reduce(
+            mul_reduce(load_fr(small + 2 * (e & 1023)), load_fr(small + 2 * (1024 + ((e >> 10) & 1023)))),
+            load_fr(small + 2 * (2048 + (e >> 20))));
         store_fr(powers + 2 * ((size_t)(k - 1) * (nodes + 1) + b), v);
     }
 }
@@ -68,7 +69,8 @@ static cuzk_status fill_tables(context &c, ntt_tables *t)
     GPU_TRY(device_alloc(c, &d, 3072 * 32));
     cuzk_status s = upload(c, d, small.data(), 3072 * 32, c.stream);
     if (s == CUZK_OK) {
-        GPU_LAUNCH(fill_powers, t->nodes / 256 + 1, 256, 0, c.stream, t->powers, t->nodes, t->log - 2, (const uint4 *)d);
+        GPU_LAUNCH(fill_powers, t->nodes / 256 + 1, 256, 0, c.stream, t->powers, t->nodes, t->log - 2,
+                   (const uint4 *)d);
         s = synchronize(c);
     }
     device_free(c.dev, d, 3072 * 32);
@@ -77,7 +79,8 @@ static cuzk_status fill_tables(context &c, ntt_tables *t)
 cuzk_status ntt_prepare(context &c, int log)
 {
     if (log < 0 || log > NTT_MAX_LOG)
-        return fail(c.err, CUZK_UNSUPPORTED, "a transform of 2^%d elements is outside what this back end does (2^%d)", log,
+        return fail(c.err, CUZK_UNSUPPORTED,
+                    "a transform of 2^%d elements is outside what this back end does (2^%d)", log,
                     NTT_MAX_LOG);
     log = log < NTT_MIN_TABLE_LOG ? NTT_MIN_TABLE_LOG : log;
     if (c.dev->tables && c.dev->tables->log >= log)
@@ -124,8 +127,8 @@ static cuzk_status set_scale(context &c, ntt_slot slot, const fr &factor, bool c
 // Levels of each pass, first to last. The last pass has 6 or 9, so that the table needs no deeper nodes.
 static int plan_passes(int log, int *pass)
 {
-    static const uint8_t plans[][4] = {{6, 6},    {7, 6},    {8, 6},    {6, 9},       {7, 9},    {8, 9},
-                                       {9, 9},    {7, 6, 6}, {8, 6, 6}, {6, 6, 9},    {7, 6, 9}, {7, 7, 9},
+    static const uint8_t plans[][4] = {{6, 6},    {7, 6},    {8, 6},    {6, 9},    {7, 9},      {8, 9},
+                                       {9, 9},    {7, 6, 6}, {8, 6, 6}, {6, 6, 9}, {7, 6, 9},   {7, 7, 9},
                                        {6, 9, 9}, {7, 9, 9}, {8, 9, 9}, {9, 9, 9}, {7, 6, 6, 9}};
     int n = 0;
     for (; n < 4 && plans[log - 12][n]; n++)
@@ -134,9 +137,10 @@ static int plan_passes(int log, int *pass)
 }
 template <int K, bool CONT, int MODE> static cuzk_status launch_pass(context &c, const pass_args &P, int log)
 { // the attribute is set at every launch: it belongs to the device, and costs less than a microsecond
-    GPU_CUDA(c, cudaFuncSetAttribute(transform_pass<K, CONT, MODE>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)TILE_BYTES));
-    GPU_LAUNCH_SYNC((transform_pass<K, CONT, MODE>), 1u << (log - TILE_LOG), TILE_THREADS, TILE_BYTES, c.stream, P);
+    GPU_CUDA(c, cudaFuncSetAttribute(transform_pass<K, CONT, MODE>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)TILE_BYTES));
+    GPU_LAUNCH_SYNC((transform_pass<K, CONT, MODE>), 1u << (log - TILE_LOG), TILE_THREADS, TILE_BYTES,
+                    c.stream, P);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }
@@ -194,7 +198,8 @@ static __global__ void __launch_bounds__(256) transform_small(small_args S)
         int d = S.inverse ? S.log - 1 - level : level;
         uint32_t half = n >> (d + 1);
         for (uint32_t i = threadIdx.x; i < n / 2; i += blockDim.x) {
-            uint32_t b = i / half, j = i % half, p = 2 * b * half + j, q = p + half, node = (S.coset << d) | b;
+            uint32_t b = i / half, j = i % half, p = 2 * b * half + j, q = p + half,
+                     node = (S.coset << d) | b;
             fr x = load_fr(shared + 2 * p), y = load_fr(shared + 2 * q);
             if (S.inverse) { // the fourth power of the conjugate is minus the inverse
                 fr w = load_power(S.powers + 2 * (size_t)conjugate_node(node, S.nodes) + 3 * plane);
@@ -223,7 +228,8 @@ static cuzk_status run_small(context &c, small_args S)
     S.powers = t->powers;
     S.nodes = t->nodes;
     size_t bytes = (size_t)32 << S.log;
-    GPU_CUDA(c, cudaFuncSetAttribute(transform_small, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    GPU_CUDA(c,
+             cudaFuncSetAttribute(transform_small, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     GPU_LAUNCH_SYNC(transform_small, 1, 256, bytes, c.stream, S);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
@@ -262,8 +268,8 @@ cuzk_status ntt_forward(context &c, const uint4 *x, uint4 *out, int log, bool co
     return CUZK_OK;
 }
 // scale NULL: the result is n times the inverse. times, minus: as in the passes.
-static cuzk_status inverse_passes(context &c, const uint4 *x, uint4 *out, uint4 *final_out, int log, bool coset,
-                                  const uint4 *scale, const uint4 *times, const uint4 *minus)
+static cuzk_status inverse_passes(context &c, const uint4 *x, uint4 *out, uint4 *final_out, int log,
+                                  bool coset, const uint4 *scale, const uint4 *times, const uint4 *minus)
 {
     int pass[4], n = plan_passes(log, pass), depth = log;
     for (int i = n - 1; i >= 0; i--) {
@@ -287,8 +293,8 @@ static cuzk_status inverse_passes(context &c, const uint4 *x, uint4 *out, uint4 
     }
     return CUZK_OK;
 }
-static cuzk_status inverse_small(context &c, const uint4 *x, uint4 *out, int log, bool coset, const fr *factor,
-                                 const uint4 *times, const uint4 *minus)
+static cuzk_status inverse_small(context &c, const uint4 *x, uint4 *out, int log, bool coset,
+                                 const fr *factor, const uint4 *times, const uint4 *minus)
 {
     small_args S = {};
     S.in = x;
@@ -303,7 +309,8 @@ static cuzk_status inverse_small(context &c, const uint4 *x, uint4 *out, int log
     S.minus = minus;
     return run_small(c, S);
 }
-cuzk_status ntt_inverse(context &c, const uint4 *x, uint4 *out, int log, bool coset, const fr &factor, ntt_slot slot)
+cuzk_status ntt_inverse(context &c, const uint4 *x, uint4 *out, int log, bool coset, const fr &factor,
+                        ntt_slot slot)
 {
     if (log <= NTT_SMALL_LOG)
         return inverse_small(c, x, out, log, coset, &factor, nullptr, nullptr);
@@ -311,8 +318,9 @@ cuzk_status ntt_inverse(context &c, const uint4 *x, uint4 *out, int log, bool co
     GPU_TRY(set_scale(c, slot, factor, coset, &scale));
     return inverse_passes(c, x, out, out, log, coset, scale, nullptr, nullptr);
 }
-// On the coset w H, w^n = -1, so x^n - 1 = -2 there: h = (AB mod (x^n + 1) - AB mod (x^n - 1)) / -2. The inverses of a and
-// b are left unscaled; the scale factors are plain integers, so that the results leave Montgomery form.
+// On the coset w H, w^n = -1, so x^n - 1 = -2 there: h = (AB mod (x^n + 1) - AB mod (x^n - 1)) / -2. The
+// inverses of a and b are left unscaled; the scale factors are plain integers, so that the results leave
+// Montgomery form.
 cuzk_status ntt_quotient(context &c, uint4 *a, uint4 *b, uint4 *h, int log)
 {
     fr half = ntt_size_inverse(1), zero, minus_half;

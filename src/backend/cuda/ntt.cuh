@@ -1,8 +1,9 @@
 // Number-theoretic transforms over Fr on the device.
 //
-// A forward transform takes natural order to bit-reversed order, the inverse takes it back. A product of transforms needs
-// no reversal between them. The coset is that of the 2n-th root of unity w: it costs nothing extra here, and a quotient
-// does not depend on the coset. op_ntt adds reversal and the coset of 7 (device functions below).
+// A forward transform takes natural order to bit-reversed order, the inverse takes it back. A product of
+// transforms needs no reversal between them. The coset is that of the 2n-th root of unity w: it costs nothing
+// extra here, and a quotient does not depend on the coset. op_ntt adds reversal and the coset of 7 (device
+// functions below).
 #pragma once
 #include "context.cuh"
 #include "fr.cuh"
@@ -24,12 +25,14 @@ cuzk_status ntt_prepare(context &c, int log);
 size_t ntt_table_bytes(int log);
 void ntt_release(cuzk_device *dev);
 
-// x: 2^log lazy or canonical values, transformed to out (may be x), canonical. factor: multiplies the inverse's result.
+// x: 2^log lazy or canonical values, transformed to out (may be x), canonical. factor: multiplies the
+// inverse's result.
 enum ntt_slot { SLOT_PLAIN, SLOT_QUOTIENT_C, SLOT_QUOTIENT_H, NTT_SCALES };
 cuzk_status ntt_forward(context &c, const uint4 *x, uint4 *out, int log, bool coset);
-cuzk_status ntt_inverse(context &c, const uint4 *x, uint4 *out, int log, bool coset, const fr &factor, ntt_slot slot);
-// h = (a b - c) / (x^n - 1) where c interpolates a b: canonical integers in natural order into h, from a and b in
-// bit-reversed order (destroyed). h, a, b: 2^log values each.
+cuzk_status ntt_inverse(context &c, const uint4 *x, uint4 *out, int log, bool coset, const fr &factor,
+                        ntt_slot slot);
+// h = (a b - c) / (x^n - 1) where c interpolates a b: canonical integers in natural order into h, from a and
+// b in bit-reversed order (destroyed). h, a, b: 2^log values each.
 cuzk_status ntt_quotient(context &c, uint4 *a, uint4 *b, uint4 *h, int log);
 
 cuzk_status ntt_reverse(context &c, uint4 *x, int log);                       // bit-reversal in place

@@ -1,17 +1,19 @@
-// One pass of a transform: K of its levels on tiles of 2^TILE_LOG elements, eight elements a thread, radix-8 stages in
-// registers, exchanges through shared memory.
+// One pass of a transform: K of its levels on tiles of 2^TILE_LOG elements, eight elements a thread, radix-8
+// stages in registers, exchanges through shared memory.
 //
-// The transform is a tree of remainders: node b at depth d stands for a factor X^(n/2^d) - c of X^n - 1 (of X^n + 1 for the
-// coset, with index b + 2^d). A radix-8 stage there multiplies inputs 1..7 by the powers of c_b = w_(8 2^d)^(brev_d(b)).
-// c_b does not depend on d, so that one table powers[k][b] serves every size, both directions (c_b^-k is the power of
-// another node times w_8^-k, which is a rotation of the eight inputs) and the coset.
+// The transform is a tree of remainders: node b at depth d stands for a factor X^(n/2^d) - c of X^n - 1 (of
+// X^n + 1 for the coset, with index b + 2^d). A radix-8 stage there multiplies inputs 1..7 by the powers of
+// c_b = w_(8 2^d)^(brev_d(b)). c_b does not depend on d, so that one table powers[k][b] serves every size,
+// both directions (c_b^-k is the power of another node times w_8^-k, which is a rotation of the eight inputs)
+// and the coset.
 #pragma once
 #include "ntt.cuh"
 
 namespace gpu
 {
 constexpr int TILE_LOG = 10, TILE_THREADS = 1 << (TILE_LOG - 3), TILE_BLOCKS = 1 << (12 - TILE_LOG);
-constexpr int TILE_PLANE = 9 << (TILE_LOG - 3); // 16-byte words of one half of the elements, padded against conflicts
+constexpr int TILE_PLANE =
+    9 << (TILE_LOG - 3); // 16-byte words of one half of the elements, padded against conflicts
 constexpr size_t TILE_BYTES = 2 * TILE_PLANE * 16;
 #ifdef __CUDACC__
 #define GPU_DYNAMIC_SHARED(name) extern __shared__ uint4 name[]
@@ -25,10 +27,10 @@ struct pass_args {
     uint4 *out;
     const uint4 *powers;
     uint32_t nodes;
-    uint32_t low;   // log2 of the distance between neighbours of this pass
-    uint32_t depth; // levels above this pass
-    uint32_t coset; // 0 or 1
-    uint32_t last;  // the result is made canonical
+    uint32_t low;       // log2 of the distance between neighbours of this pass
+    uint32_t depth;     // levels above this pass
+    uint32_t coset;     // 0 or 1
+    uint32_t last;      // the result is made canonical
     const uint4 *scale; // 8 factors for the top stage of an inverse, or NULL
     const uint4 *other; // PASS_TIMES: factor of the input; PASS_MINUS: subtrahend of the result
 };
@@ -163,7 +165,10 @@ static __device__ __forceinline__ fr load_power(const uint4 *p)
     return fr{{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
 }
 #else
-inline fr load_power(const uint4 *p) { return load_fr(p); }
+inline fr load_power(const uint4 *p)
+{
+    return load_fr(p);
+}
 #endif
 // The node whose powers are the inverses, up to the rotation.
 HD uint32_t conjugate_node(uint32_t b, uint32_t nodes)
@@ -175,7 +180,8 @@ HD uint32_t conjugate_node(uint32_t b, uint32_t nodes)
 #endif
 }
 
-// CONT: the tile's elements are contiguous (the deepest pass); otherwise columns of 2^(TILE_LOG - K) neighbours.
+// CONT: the tile's elements are contiguous (the deepest pass); otherwise columns of 2^(TILE_LOG - K)
+// neighbours.
 template <int K, bool CONT> struct tile {
     static constexpr int COLUMN_LOG = TILE_LOG - K, THREAD_LOG = K - 3, REST = K % 3;
     uint32_t t, c, outer, low;

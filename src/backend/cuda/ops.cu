@@ -25,8 +25,8 @@ struct operation {
 
 // ---- fields ----
 template <class Run>
-static cuzk_status elementwise(cuzk_device *dev, void *r, const void *a, const void *b, size_t bytes, size_t n,
-                               cuzk_field_op op, cuzk_error *err, Run run)
+static cuzk_status elementwise(cuzk_device *dev, void *r, const void *a, const void *b, size_t bytes,
+                               size_t n, cuzk_field_op op, cuzk_error *err, Run run)
 {
     operation o;
     GPU_TRY(o.begin(dev, err));
@@ -50,16 +50,16 @@ static cuzk_status elementwise(cuzk_device *dev, void *r, const void *a, const v
     }
     return CUZK_OK;
 }
-cuzk_status op_fr(cuzk_device *dev, cuzk_field_op op, cuzk_fr *r, const cuzk_fr *a, const cuzk_fr *b, size_t n,
-                  cuzk_error *err)
+cuzk_status op_fr(cuzk_device *dev, cuzk_field_op op, cuzk_fr *r, const cuzk_fr *a, const cuzk_fr *b,
+                  size_t n, cuzk_error *err)
 {
     return elementwise(dev, r, a, b, sizeof *r, n, op, err,
                        [op](context &c, uint4 *x, const uint4 *p, const uint4 *q, size_t m) {
                            return fields_fr(c, op, x, p, q, m);
                        });
 }
-cuzk_status op_fp(cuzk_device *dev, cuzk_field_op op, uint64_t (*r)[6], const uint64_t (*a)[6], const uint64_t (*b)[6],
-                  size_t n, cuzk_error *err)
+cuzk_status op_fp(cuzk_device *dev, cuzk_field_op op, uint64_t (*r)[6], const uint64_t (*a)[6],
+                  const uint64_t (*b)[6], size_t n, cuzk_error *err)
 {
     return elementwise(dev, r, a, b, sizeof *r, n, op, err,
                        [op](context &c, uint4 *x, const uint4 *p, const uint4 *q, size_t m) {
@@ -129,7 +129,8 @@ cuzk_status op_quotient(cuzk_device *dev, cuzk_scalar *h, const cuzk_fr *a, cons
     GPU_TRY(ntt_quotient(c, x, y, z, log));
     return download(c, h, z, 32 * n);
 }
-static cuzk_status multiply(context &c, const cuzk_circuit_view *v, const cuzk_witness_view *w, cuzk_fr *a, cuzk_fr *b)
+static cuzk_status multiply(context &c, const cuzk_circuit_view *v, const cuzk_witness_view *w, cuzk_fr *a,
+                            cuzk_fr *b)
 {
     int log = 0;
     while (((uint64_t)1 << log) < v->constraints)
@@ -156,13 +157,14 @@ static cuzk_status multiply(context &c, const cuzk_circuit_view *v, const cuzk_w
     circuit_unload(c.dev, &circuit);
     return s;
 }
-cuzk_status op_multiply(cuzk_device *dev, const cuzk_circuit_view *circuit, const cuzk_witness_view *witness, cuzk_fr *a,
-                        cuzk_fr *b, cuzk_error *err)
+cuzk_status op_multiply(cuzk_device *dev, const cuzk_circuit_view *circuit, const cuzk_witness_view *witness,
+                        cuzk_fr *a, cuzk_fr *b, cuzk_error *err)
 {
     operation o;
     GPU_TRY(o.begin(dev, err));
     GPU_TRY(circuit_check(o.c, circuit));
-    if (witness->inputs != circuit->inputs || witness->aux != circuit->aux || witness->fields != circuit->fields)
+    if (witness->inputs != circuit->inputs || witness->aux != circuit->aux ||
+        witness->fields != circuit->fields)
         return fail(err, CUZK_INVALID_ARGUMENT, "the witness is not one of this circuit");
     return multiply(o.c, circuit, witness, a, b);
 }
@@ -176,7 +178,8 @@ template <class F> static cuzk_status room_for_sum(context &c, size_t n, size_t 
     room += c.on->scratch.size;
     *chunk = std::min<size_t>(std::max<size_t>(n, 1), (size_t)1 << 27);
     for (;; *chunk = (*chunk + 1) / 2) {
-        size_t best = msm_bytes<F>(c.dev, *chunk, 1) + aligned(*chunk * term_bytes) + aligned(*chunk * 64) + 4096;
+        size_t best =
+            msm_bytes<F>(c.dev, *chunk, 1) + aligned(*chunk * term_bytes) + aligned(*chunk * 64) + 4096;
         if (best <= room || *chunk <= 1024)
             return use_scratch(c, std::min(best, room));
     }
@@ -187,7 +190,8 @@ template <class F> static void store_sum(void *out, const xyzz<F> &sum)
     memcpy(out, &p, sizeof p);
 }
 template <class F>
-static cuzk_status op_msm(cuzk_device *dev, void *out, const void *bases, const cuzk_scalar *k, size_t n, cuzk_error *err)
+static cuzk_status op_msm(cuzk_device *dev, void *out, const void *bases, const cuzk_scalar *k, size_t n,
+                          cuzk_error *err)
 {
     operation o;
     GPU_TRY(o.begin(dev, err));
@@ -246,23 +250,23 @@ static cuzk_status op_subset(cuzk_device *dev, void *out, const void *bases, con
     store_sum(out, sum);
     return CUZK_OK;
 }
-cuzk_status op_msm_g1(cuzk_device *dev, cuzk_g1_affine *out, const cuzk_g1_affine *bases, const cuzk_scalar *k, size_t n,
-                      cuzk_error *err)
+cuzk_status op_msm_g1(cuzk_device *dev, cuzk_g1_affine *out, const cuzk_g1_affine *bases,
+                      const cuzk_scalar *k, size_t n, cuzk_error *err)
 {
     return op_msm<fp>(dev, out, bases, k, n, err);
 }
-cuzk_status op_msm_g2(cuzk_device *dev, cuzk_g2_affine *out, const cuzk_g2_affine *bases, const cuzk_scalar *k, size_t n,
-                      cuzk_error *err)
+cuzk_status op_msm_g2(cuzk_device *dev, cuzk_g2_affine *out, const cuzk_g2_affine *bases,
+                      const cuzk_scalar *k, size_t n, cuzk_error *err)
 {
     return op_msm<fp2>(dev, out, bases, k, n, err);
 }
-cuzk_status op_subset_g1(cuzk_device *dev, cuzk_g1_affine *out, const cuzk_g1_affine *bases, const uint64_t *bits, size_t n,
-                         cuzk_error *err)
+cuzk_status op_subset_g1(cuzk_device *dev, cuzk_g1_affine *out, const cuzk_g1_affine *bases,
+                         const uint64_t *bits, size_t n, cuzk_error *err)
 {
     return op_subset<fp>(dev, out, bases, bits, n, err);
 }
-cuzk_status op_subset_g2(cuzk_device *dev, cuzk_g2_affine *out, const cuzk_g2_affine *bases, const uint64_t *bits, size_t n,
-                         cuzk_error *err)
+cuzk_status op_subset_g2(cuzk_device *dev, cuzk_g2_affine *out, const cuzk_g2_affine *bases,
+                         const uint64_t *bits, size_t n, cuzk_error *err)
 {
     return op_subset<fp2>(dev, out, bases, bits, n, err);
 }

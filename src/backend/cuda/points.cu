@@ -1,5 +1,5 @@
-// Encoded points: see points.cuh. The encoding is that of the parameter files: coordinates big-endian, in Fp2 c1 first;
-// in the first byte 0x80 means compressed, 0x40 infinity, 0x20 the sign of a compressed y.
+// Encoded points: see points.cuh. The encoding is that of the parameter files: coordinates big-endian, in Fp2
+// c1 first; in the first byte 0x80 means compressed, 0x40 infinity, 0x20 the sign of a compressed y.
 #include "points.cuh"
 
 namespace gpu
@@ -18,7 +18,10 @@ HD fp read_fp(const uint32_t *w)
     UNROLL for (int i = 0; i < 12; i++) r.l[i] = swap_bytes(w[11 - i]);
     return r;
 }
-HD void read_coordinate(fp &r, const uint32_t *w) { r = read_fp(w); }
+HD void read_coordinate(fp &r, const uint32_t *w)
+{
+    r = read_fp(w);
+}
 HD void read_coordinate(fp2 &r, const uint32_t *w)
 {
     r.c1 = read_fp(w);
@@ -28,7 +31,10 @@ HD void write_fp(uint32_t *w, const fp &a)
 {
     UNROLL for (int i = 0; i < 12; i++) w[11 - i] = swap_bytes(a.l[i]);
 }
-HD void write_coordinate(uint32_t *w, const fp &a) { write_fp(w, a); }
+HD void write_coordinate(uint32_t *w, const fp &a)
+{
+    write_fp(w, a);
+}
 HD void write_coordinate(uint32_t *w, const fp2 &a)
 {
     write_fp(w, a.c1);
@@ -50,8 +56,14 @@ HD void curve_b(fp2 &r)
 #else
 #define OUT_OF_LINE static inline
 #endif
-template <class F> OUT_OF_LINE void double_call(xyzz<F> &a) { point_dbl(a); }
-template <class F> OUT_OF_LINE void add_call(xyzz<F> &a, const xyzz<F> &b) { point_add(a, b); }
+template <class F> OUT_OF_LINE void double_call(xyzz<F> &a)
+{
+    point_dbl(a);
+}
+template <class F> OUT_OF_LINE void add_call(xyzz<F> &a, const xyzz<F> &b)
+{
+    point_add(a, b);
+}
 template <class F> static __device__ xyzz<F> times_curve_x(const xyzz<F> &p)
 {
     xyzz<F> r = p;
@@ -62,8 +74,9 @@ template <class F> static __device__ xyzz<F> times_curve_x(const xyzz<F> &p)
     }
     return r;
 }
-// M. Scott, "A note on group membership tests for G1, G2 and GT on BLS pairing-friendly curves", 2021: a point P of the
-// curve is in G1 exactly if (beta x, y) = -X^2 P, and of the twist in G2 exactly if psi(P) = -X P (the parameter is -X).
+// M. Scott, "A note on group membership tests for G1, G2 and GT on BLS pairing-friendly curves", 2021: a
+// point P of the curve is in G1 exactly if (beta x, y) = -X^2 P, and of the twist in G2 exactly if psi(P) =
+// -X P (the parameter is -X).
 static __device__ bool in_subgroup(const fp &x, const fp &y)
 {
     constexpr uint32_t beta[12] = FP_BETA;
@@ -85,7 +98,8 @@ static __device__ bool in_subgroup(const fp2 &x, const fp2 &y)
                      mul(conj(y), fp2{fp_const(py[0]), fp_const(py[1])}));
     return is_zero(p.zz);
 }
-template <class F> __global__ void decode_kernel(uint32_t *points, size_t n, uint64_t first, unsigned long long *problem)
+template <class F>
+__global__ void decode_kernel(uint32_t *points, size_t n, uint64_t first, unsigned long long *problem)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -151,18 +165,21 @@ template <class F> __global__ void encode_kernel(uint32_t *out, point_src s, siz
     if (is_zero(x))
         w[0] = 0x40;
     uint4 *o = (uint4 *)(out + i * WORDS);
-    UNROLL for (int q = 0; q < WORDS / 4; q++) o[q] = uint4{w[4 * q], w[4 * q + 1], w[4 * q + 2], w[4 * q + 3]};
+    UNROLL for (int q = 0; q < WORDS / 4; q++) o[q] =
+        uint4{w[4 * q], w[4 * q + 1], w[4 * q + 2], w[4 * q + 3]};
 }
 template <class F>
-cuzk_status decode_points(context &c, void *points, size_t n, uint64_t first_index, bool check, unsigned long long *problem)
+cuzk_status decode_points(context &c, void *points, size_t n, uint64_t first_index, bool check,
+                          unsigned long long *problem)
 {
     if (n == 0)
         return CUZK_OK;
-    GPU_LAUNCH((decode_kernel<F>), div_up(n, 128), 128, 0, c.stream, (uint32_t *)points, n, first_index, problem);
+    GPU_LAUNCH((decode_kernel<F>), div_up(n, 128), 128, 0, c.stream, (uint32_t *)points, n, first_index,
+               problem);
     GPU_CHECK_LAUNCH(c);
     if (check) {
-        GPU_LAUNCH((check_kernel<F>), div_up(n, 128), 128, 0, c.stream, (const uint32_t *)points, n, first_index,
-                   problem);
+        GPU_LAUNCH((check_kernel<F>), div_up(n, 128), 128, 0, c.stream, (const uint32_t *)points, n,
+                   first_index, problem);
         GPU_CHECK_LAUNCH(c);
     }
     return CUZK_OK;
@@ -173,11 +190,13 @@ cuzk_status report_problem(context &c, const char *query, unsigned long long pro
                                         "is outside the subgroup of order r"};
     if (problem == ~0ull)
         return CUZK_OK;
-    return fail(c.err, CUZK_BAD_INPUT, "parameters: point %llu of the %s query %s", problem / 4, query, text[problem & 3]);
+    return fail(c.err, CUZK_BAD_INPUT, "parameters: point %llu of the %s query %s", problem / 4, query,
+                text[problem & 3]);
 }
 template <class F> cuzk_status encode_points(context &c, void *out, const uint4 *planes, size_t n)
 {
-    GPU_LAUNCH((encode_kernel<F>), div_up(n, 128), 128, 0, c.stream, (uint32_t *)out, plane_points<F>(planes, n), n);
+    GPU_LAUNCH((encode_kernel<F>), div_up(n, 128), 128, 0, c.stream, (uint32_t *)out,
+               plane_points<F>(planes, n), n);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }

@@ -5,11 +5,12 @@
 
 namespace gpu
 {
-// Decodes n uncompressed big-endian points in place: packed affine points in Montgomery form. *problem (device memory) must
-// be all ones; afterwards it is that or the least of (first_index + i) * 4 + code over bad points: 1 form, 2 not on the
-// curve, 3 outside the subgroup. check: also curve and subgroup.
+// Decodes n uncompressed big-endian points in place: packed affine points in Montgomery form. *problem
+// (device memory) must be all ones; afterwards it is that or the least of (first_index + i) * 4 + code over
+// bad points: 1 form, 2 not on the curve, 3 outside the subgroup. check: also curve and subgroup.
 template <class F>
-cuzk_status decode_points(context &c, void *points, size_t n, uint64_t first_index, bool check, unsigned long long *problem);
+cuzk_status decode_points(context &c, void *points, size_t n, uint64_t first_index, bool check,
+                          unsigned long long *problem);
 // The sentence for a problem found in the named query; CUZK_OK for none.
 cuzk_status report_problem(context &c, const char *query, unsigned long long problem);
 // Encodes n points given as planes into out (device memory, 96 or 192 bytes a point).

@@ -25,7 +25,8 @@ static void give_slot(cuzk_device_key *key, witness_slot *slot)
     }
     key->slot_free.notify_one();
 }
-static cuzk_status sum_queries(context &c, cuzk_device_key *key, cuzk_device_job *job, int first, int last, const uint4 *h)
+static cuzk_status sum_queries(context &c, cuzk_device_key *key, cuzk_device_job *job, int first, int last,
+                               const uint4 *h)
 {
     for (int i = first; i <= last; i++) {
         if (!key->query[i].resident)
@@ -137,8 +138,8 @@ static cuzk_device_job *new_job(cuzk_device_key *key, const cuzk_witness_view *w
     }
     return job;
 }
-cuzk_status prove_start(cuzk_device_key *key, cuzk_device_job **out, const cuzk_witness_view *witness, cuzk_cancel_fn *cancel,
-                        void *cancel_ctx, cuzk_error *err)
+cuzk_status prove_start(cuzk_device_key *key, cuzk_device_job **out, const cuzk_witness_view *witness,
+                        cuzk_cancel_fn *cancel, void *cancel_ctx, cuzk_error *err)
 {
     *out = nullptr;
     context c;
@@ -170,7 +171,8 @@ template <class F> static affine<F> join_all(const std::vector<window_sums<F>> &
 }
 cuzk_status prove_finish(cuzk_device_job *job, cuzk_sums *sums, cuzk_device_times *times, cuzk_error *err)
 {
-    static_assert(sizeof(affine<fp>) == sizeof(cuzk_g1_affine) && sizeof(affine<fp2>) == sizeof(cuzk_g2_affine),
+    static_assert(sizeof(affine<fp>) == sizeof(cuzk_g1_affine) &&
+                      sizeof(affine<fp2>) == sizeof(cuzk_g2_affine),
                   "the device's points are those of cuzk/types.h");
     double begin = now_ms();
     cuzk_g1_affine *const where[4] = {&sums->h, &sums->l, &sums->a, &sums->b_g1};
@@ -196,8 +198,8 @@ cuzk_status prove_finish(cuzk_device_job *job, cuzk_sums *sums, cuzk_device_time
     delete job;
     return s;
 }
-static cuzk_status run_streamed_batch(context &c, cuzk_device_key *key, const cuzk_witness_view *w, uint32_t count,
-                                      cuzk_sums *sums, cuzk_device_times *times)
+static cuzk_status run_streamed_batch(context &c, cuzk_device_key *key, const cuzk_witness_view *w,
+                                      uint32_t count, cuzk_sums *sums, cuzk_device_times *times)
 {
     std::vector<cuzk_device_job *> jobs;
     cuzk_status s = CUZK_OK;
@@ -227,8 +229,9 @@ static cuzk_status run_streamed_batch(context &c, cuzk_device_key *key, const cu
     }
     return s;
 }
-cuzk_status prove_batch(cuzk_device_key *key, const cuzk_witness_view *witnesses, uint32_t count, cuzk_sums *sums,
-                        cuzk_device_times *times, cuzk_cancel_fn *cancel, void *cancel_ctx, cuzk_error *err)
+cuzk_status prove_batch(cuzk_device_key *key, const cuzk_witness_view *witnesses, uint32_t count,
+                        cuzk_sums *sums, cuzk_device_times *times, cuzk_cancel_fn *cancel, void *cancel_ctx,
+                        cuzk_error *err)
 {
     context c;
     GPU_TRY(context_begin(c, key->dev, key->dev->main, err));

@@ -8,16 +8,18 @@ namespace gpu
 {
 double now_ms()
 {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 cuzk_status check_witness(context &c, const cuzk_device_key *key, const cuzk_witness_view *w)
 {
     const cuzk_circuit_view &v = key->view;
     if (w->inputs != v.inputs || w->aux != v.aux || w->fields != v.fields)
-        return fail(c.err, CUZK_INVALID_ARGUMENT,
-                    "the witness has %llu inputs, %llu wires and %llu field values, the circuit %llu, %llu and %llu",
-                    (unsigned long long)w->inputs, (unsigned long long)w->aux, (unsigned long long)w->fields,
-                    (unsigned long long)v.inputs, (unsigned long long)v.aux, (unsigned long long)v.fields);
+        return fail(
+            c.err, CUZK_INVALID_ARGUMENT,
+            "the witness has %llu inputs, %llu wires and %llu field values, the circuit %llu, %llu and %llu",
+            (unsigned long long)w->inputs, (unsigned long long)w->aux, (unsigned long long)w->fields,
+            (unsigned long long)v.inputs, (unsigned long long)v.aux, (unsigned long long)v.fields);
     return CUZK_OK;
 }
 cuzk_status load_witness(context &c, cuzk_device_key *key, cuzk_device_job *job, cudaStream_t stream)
@@ -57,7 +59,8 @@ cuzk_status make_h(context &c, cuzk_device_key *key, cuzk_device_job *job, uint4
     return check_cancel(c);
 }
 // Keeps a sum until prove_finish joins it.
-template <class F> static cuzk_status keep(context &c, std::vector<window_sums<F>> &out, const window_sums<F> &sum)
+template <class F>
+static cuzk_status keep(context &c, std::vector<window_sums<F>> &out, const window_sums<F> &sum)
 {
     try {
         out.push_back(sum);
@@ -66,10 +69,12 @@ template <class F> static cuzk_status keep(context &c, std::vector<window_sums<F
     }
     return CUZK_OK;
 }
-// The wide terms first .. first + n - 1 of the query's list. base_index NULL: the points lie in the list's order.
+// The wide terms first .. first + n - 1 of the query's list. base_index NULL: the points lie in the list's
+// order.
 template <class F>
-static cuzk_status sum_wide_terms(context &c, const key_query &q, cuzk_device_job *job, size_t first, size_t n,
-                                  const void *bases, const uint32_t *base_index, std::vector<window_sums<F>> &out)
+static cuzk_status sum_wide_terms(context &c, const key_query &q, cuzk_device_job *job, size_t first,
+                                  size_t n, const void *bases, const uint32_t *base_index,
+                                  std::vector<window_sums<F>> &out)
 {
     window_sums<F> sum;
     msm_terms<F> t;
@@ -115,12 +120,12 @@ static cuzk_status sum_wires(context &c, const key_query &q, cuzk_device_job *jo
 }
 static double *time_of(cuzk_device_job *job, int query)
 {
-    double *const where[QUERIES] = {&job->times.msm_h, &job->times.msm_l, &job->times.msm_a, &job->times.msm_b_g1,
-                                    &job->times.msm_b_g2};
+    double *const where[QUERIES] = {&job->times.msm_h, &job->times.msm_l, &job->times.msm_a,
+                                    &job->times.msm_b_g1, &job->times.msm_b_g2};
     return where[query];
 }
-cuzk_status sum_chunk(context &c, cuzk_device_key *key, cuzk_device_job *job, int query, const query_chunk &chunk,
-                      const uint8_t *points, const uint4 *h_scalars, bool bits_only)
+cuzk_status sum_chunk(context &c, cuzk_device_key *key, cuzk_device_job *job, int query,
+                      const query_chunk &chunk, const uint8_t *points, const uint4 *h_scalars, bool bits_only)
 {
     double start = now_ms();
     const key_query &q = key->query[query];

@@ -1,5 +1,6 @@
-// Proofs with queries that are not resident: each pass over a query serves a group of proofs. A chunk of points is uploaded
-// and decoded while the sums over the one before run; the scalars of h wait on the host where there are several proofs.
+// Proofs with queries that are not resident: each pass over a query serves a group of proofs. A chunk of
+// points is uploaded and decoded while the sums over the one before run; the scalars of h wait on the host
+// where there are several proofs.
 #include "points.cuh"
 #include "prove.cuh"
 #include <stdlib.h>
@@ -8,6 +9,9 @@
 
 namespace gpu
 {
+// Proofs of a group: their sums over a chunk take several times as long as the upload of the next one, and
+// more proofs would only want more memory on the host.
+constexpr uint32_t GROUP = 4;
 namespace
 {
 // The upload of one chunk, on a thread of its own so that copying from the file runs beside the sums.
@@ -17,7 +21,8 @@ struct chunk_upload {
     cuzk_status status = CUZK_OK;
     std::thread thread;
     bool begun = false;
-    void begin(const context &from, const cuzk_device_key *key, int query, const query_chunk &k, uint8_t *buffer)
+    void begin(const context &from, const cuzk_device_key *key, int query, const query_chunk &k,
+               uint8_t *buffer)
     {
         c = from;
         err.status = CUZK_OK;
@@ -58,9 +63,10 @@ struct step {
 };
 } // namespace
 
-// Points of wide terms are few and the same for every proof: they are gathered as their chunks come by and summed at once.
-static __global__ void gather_points(const uint4 *points, const uint32_t *index, size_t n, uint32_t base, int quads,
-                                     uint4 *out)
+// Points of wide terms are few and the same for every proof: they are gathered as their chunks come by and
+// summed at once.
+static __global__ void gather_points(const uint4 *points, const uint32_t *index, size_t n, uint32_t base,
+                                     int quads, uint4 *out)
 {
     size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x, i = t / quads, q = t % quads;
     if (i < n)
@@ -86,9 +92,9 @@ static cuzk_status gather_step(context &c, cuzk_device_key *key, cuzk_device_job
     const key_query &q = key->query[s.query];
     int quads = (int)(q.point_bytes / 16);
     if (s.chunk->wides) {
-        GPU_LAUNCH(gather_points, div_up(s.chunk->wides * quads, 256), 256, 0, c.stream, (const uint4 *)buffer,
-                   q.base_index + s.chunk->wide, s.chunk->wides, (uint32_t)s.chunk->base, quads,
-                   (uint4 *)(wide + s.chunk->wide * q.point_bytes));
+        GPU_LAUNCH(gather_points, div_up(s.chunk->wides * quads, 256), 256, 0, c.stream,
+                   (const uint4 *)buffer, q.base_index + s.chunk->wide, s.chunk->wides,
+                   (uint32_t)s.chunk->base, quads, (uint4 *)(wide + s.chunk->wide * q.point_bytes));
         GPU_CHECK_LAUNCH(c);
     }
     if (s.chunk == &q.chunks.back())
@@ -96,8 +102,8 @@ static cuzk_status gather_step(context &c, cuzk_device_key *key, cuzk_device_job
             GPU_TRY(sum_wide(c, key, jobs[i], s.query, wide));
     return CUZK_OK;
 }
-static cuzk_status sum_step(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count, const step &s,
-                            uint8_t *buffer, const pass &p)
+static cuzk_status sum_step(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count,
+                            const step &s, uint8_t *buffer, const pass &p)
 {
     uint4 *scalars = p.scalars;
     unsigned long long *problem = p.problem;
@@ -125,7 +131,8 @@ static cuzk_status sum_step(context &c, cuzk_device_key *key, cuzk_device_job *c
         return gather_step(c, key, jobs, count, s, buffer, p.wide);
     return CUZK_OK;
 }
-static cuzk_status pass_over_queries(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count)
+static cuzk_status pass_over_queries(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs,
+                                     uint32_t count)
 {
     std::vector<step> steps;
     try {
@@ -159,7 +166,8 @@ static cuzk_status pass_over_queries(context &c, cuzk_device_key *key, cuzk_devi
     return CUZK_OK;
 }
 // h of every proof of the group: one stays on the device, several go to the host.
-static cuzk_status prepare_group(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count)
+static cuzk_status prepare_group(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs,
+                                 uint32_t count)
 {
     uint4 *h = nullptr;
     if (count == 1)
@@ -201,25 +209,40 @@ static uint8_t *host_vector(size_t bytes)
     (void)madvise(p, bytes, MADV_HUGEPAGE);
     return (uint8_t *)p;
 }
+namespace
+{
+struct host_vectors { // the scalars of h of a group's proofs, used again by the next group
+    uint8_t *v[GROUP] = {};
+    uint32_t count = 0;
+    void reserve(uint32_t n, size_t bytes)
+    {
+        while (count < n && (v[count] = host_vector(bytes)))
+            count++;
+    }
+    ~host_vectors()
+    {
+        for (uint32_t i = 0; i < count; i++)
+            free(v[i]);
+    }
+};
+} // namespace
 cuzk_status prove_streamed(context &c, cuzk_device_key *key, cuzk_device_job *const *jobs, uint32_t count)
 {
     GPU_TRY(use_scratch(c, key->scratch_min, key->scratch_want));
-    size_t own = witness_bytes(key) + 512, spare = c.mem->left() > key->scratch_min ? c.mem->left() - key->scratch_min : 0;
-    uint32_t most = (uint32_t)std::min<size_t>(1 + spare / 2 / own, 16);
+    size_t own = witness_bytes(key) + 512,
+           spare = c.mem->left() > key->scratch_min ? c.mem->left() - key->scratch_min : 0;
+    uint32_t most = (uint32_t)std::min<size_t>(1 + spare / 2 / own, GROUP);
+    host_vectors host;
+    if (most > 1 && count > 1)
+        host.reserve(std::min(most, count), vector_bytes(key));
+    most = host.count > 1 ? std::min(most, host.count) : 1;
     cuzk_status s = CUZK_OK;
     for (uint32_t at = 0; at < count && s == CUZK_OK;) {
-        uint32_t n = std::min(most, count - at), got = 0;
-        if (n > 1) // as many as the host has room for
-            while (got < n && (jobs[at + got]->h_host = host_vector(vector_bytes(key))))
-                got++;
-        n = got > 1 ? got : 1;
-        if (n == 1) {
-            free(jobs[at]->h_host);
-            jobs[at]->h_host = nullptr;
-        }
+        uint32_t groups = (uint32_t)div_up(count - at, most), n = (uint32_t)div_up(count - at, groups);
+        for (uint32_t i = 0; i < n; i++)
+            jobs[at + i]->h_host = n > 1 ? host.v[i] : nullptr;
         s = prove_group(c, key, jobs + at, n);
         for (uint32_t i = 0; i < n; i++) {
-            free(jobs[at + i]->h_host);
             jobs[at + i]->h_host = nullptr;
             jobs[at + i]->h = nullptr;
         }

@@ -1,5 +1,6 @@
-// What every file of the back end needs of the CUDA runtime, and the macros that let the same files be compiled for the
-// host: tests/emu runs kernels one thread after the other, so that all but the speed is tested without a GPU.
+// What every file of the back end needs of the CUDA runtime, and the macros that let the same files be
+// compiled for the host: tests/emu runs kernels one thread after the other, so that all but the speed is
+// tested without a GPU.
 #pragma once
 #include <algorithm>
 #include <new>
@@ -17,7 +18,8 @@
 #else
 #include "cuda_emu.h"
 #endif
-// Inlined without question on the device only: the host compiler takes minutes over code that runs there once a proof.
+// Inlined without question on the device only: the host compiler takes minutes over code that runs there once
+// a proof.
 #ifdef __CUDA_ARCH__
 #define HD     __host__ __device__ __forceinline__
 #define UNROLL _Pragma("unroll")

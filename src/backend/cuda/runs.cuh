@@ -1,9 +1,10 @@
 // Sums of runs of points by pairwise affine additions: the core of every multi-scalar multiplication.
 //
-// Input: n references to points, sorted by key. Output: for each key the sum of its points. A round adds neighbours within
-// each run, which halves the runs; the inversions of a round are one batch: a forward pass multiplies up the denominators,
-// a few levels of batch inversion invert the products of all threads, a backward pass makes the sums. Infinity, equal and
-// opposite points are recognised (their denominator is replaced), so every input is summed exactly.
+// Input: n references to points, sorted by key. Output: for each key the sum of its points. A round adds
+// neighbours within each run, which halves the runs; the inversions of a round are one batch: a forward pass
+// multiplies up the denominators, a few levels of batch inversion invert the products of all threads, a
+// backward pass makes the sums. Infinity, equal and opposite points are recognised (their denominator is
+// replaced), so every input is summed exactly.
 #pragma once
 #include "context.cuh"
 #include "curve.cuh"
@@ -29,13 +30,15 @@ template <class F> struct run_scratch {
     cuzk_status init(context &c, size_t elements, size_t keys);
 };
 
-// Sums the runs of w.key[0] / w.val[0] (sorted by key, n of them; keys >= nkeys are left out) and writes point k to
-// position at + k of out, planes of out_points points. Keys without a reference are not written. Swaps buffers of w.
+// Sums the runs of w.key[0] / w.val[0] (sorted by key, n of them; keys >= nkeys are left out) and writes
+// point k to position at + k of out, planes of out_points points. Keys without a reference are not written.
+// Swaps buffers of w.
 template <class F>
-cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys, uint4 *out,
-                     size_t out_points, size_t at);
+cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys,
+                     uint4 *out, size_t out_points, size_t at);
 
-// Sums pairs of base points: result j = src[vals[2j]] + src[vals[2j+1]], as planes of n points in w.points[0].
+// Sums pairs of base points: result j = src[vals[2j]] + src[vals[2j+1]], as planes of n points in
+// w.points[0].
 template <class F>
 cuzk_status sum_pairs(context &c, run_scratch<F> &w, const point_src &src, const uint32_t *vals, uint32_t n);
 } // namespace gpu

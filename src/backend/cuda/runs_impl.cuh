@@ -18,7 +18,10 @@ template <bool FIRST> HD bool pair_of(const uint32_t *vals, uint32_t d, uint32_t
     e2 = FIRST ? vals[i + paired] : i + paired;
     return paired;
 }
-template <bool FIRST> HD size_t element(uint32_t e) { return FIRST ? e & INDEX : e; }
+template <bool FIRST> HD size_t element(uint32_t e)
+{
+    return FIRST ? e & INDEX : e;
+}
 template <class F, bool FIRST> HD F element_y(const point_src &s, uint32_t e)
 {
     F y = load_y<F>(s, element<FIRST>(e));
@@ -47,7 +50,8 @@ HD pair_kind denominator(const point_src &s, const F &x1, const F &x2, uint32_t 
     set_one(d);
     return OPPOSITE_POINTS;
 }
-template <class F, bool FIRST> __global__ void __launch_bounds__(ROUND_THREADS<F>) round_forward(round_args<F> R)
+template <class F, bool FIRST>
+__global__ void __launch_bounds__(ROUND_THREADS<F>) round_forward(round_args<F> R)
 {
     uint32_t base = blockIdx.x * blockDim.x * R.per_thread + threadIdx.x;
     F acc;
@@ -69,8 +73,8 @@ template <class F, bool FIRST> __global__ void __launch_bounds__(ROUND_THREADS<F
     }
     store_words(R.product + blockIdx.x * blockDim.x + threadIdx.x, R.threads, acc);
 }
-// Copies to shared memory that run while the thread computes. Through L1: half of a 32-byte sector is used by the next
-// word's copy; past L1 it is slower.
+// Copies to shared memory that run while the thread computes. Through L1: half of a 32-byte sector is used by
+// the next word's copy; past L1 it is slower.
 HD void copy_async(uint4 *shared, const uint4 *global)
 {
 #ifdef __CUDA_ARCH__
@@ -92,7 +96,8 @@ HD void copy_wait_all_but_one()
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
 }
-// The pair that a thread adds at step k, its copies in flight. Every slot belongs to one thread: no barrier is needed.
+// The pair that a thread adds at step k, its copies in flight. Every slot belongs to one thread: no barrier
+// is needed.
 template <class F, bool FIRST> struct pair_loader {
     static constexpr int Q = F::QUADS, T = ROUND_THREADS<F>;
     const round_args<F> &R;
@@ -199,7 +204,8 @@ __global__ void __launch_bounds__(ROUND_THREADS<F>, ROUND_BLOCKS<F>) round_backw
 
 // ---- batch inversion of n values in planes ----
 template <class F>
-__global__ void invert_forward(const uint4 *in, uint4 *prefix, uint4 *product, uint32_t n, uint32_t per, uint32_t threads)
+__global__ void invert_forward(const uint4 *in, uint4 *prefix, uint4 *product, uint32_t n, uint32_t per,
+                               uint32_t threads)
 {
     uint32_t base = blockIdx.x * blockDim.x * per + threadIdx.x;
     F acc;
@@ -214,8 +220,8 @@ __global__ void invert_forward(const uint4 *in, uint4 *prefix, uint4 *product, u
     store_words(product + blockIdx.x * blockDim.x + threadIdx.x, threads, acc);
 }
 template <class F>
-__global__ void invert_backward(uint4 *in, const uint4 *prefix, const uint4 *product, uint32_t n, uint32_t per,
-                                uint32_t threads)
+__global__ void invert_backward(uint4 *in, const uint4 *prefix, const uint4 *product, uint32_t n,
+                                uint32_t per, uint32_t threads)
 {
     uint32_t base = blockIdx.x * blockDim.x * per + threadIdx.x;
     F u = load_words<F>(product + blockIdx.x * blockDim.x + threadIdx.x, threads);
@@ -249,7 +255,8 @@ static cuzk_status invert_planes(context &c, uint4 *in, uint32_t n, uint4 *prefi
     uint32_t blocks = (uint32_t)div_up(n, 64 * per), threads = blocks * 64;
     GPU_LAUNCH((invert_forward<F>), blocks, 64, 0, c.stream, in, prefix, product, n, per, threads);
     GPU_CHECK_LAUNCH(c);
-    GPU_TRY(invert_planes<F>(c, product, threads, prefix + F::QUADS * (size_t)n, product + F::QUADS * (size_t)threads));
+    GPU_TRY(invert_planes<F>(c, product, threads, prefix + F::QUADS * (size_t)n,
+                             product + F::QUADS * (size_t)threads));
     GPU_LAUNCH((invert_backward<F>), blocks, 64, 0, c.stream, in, prefix, product, n, per, threads);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
@@ -304,8 +311,8 @@ static __global__ void run_halve(const uint32_t *off, uint32_t nkeys, uint32_t *
     if (b <= nkeys)
         count[b] = b < nkeys ? (off[b + 1] - off[b] + 1) >> 1 : 0;
 }
-static __global__ void run_pairs(const uint32_t *key, uint32_t n, const uint32_t *off, const uint32_t *next_off,
-                                 uint32_t *desc, uint32_t *next_key)
+static __global__ void run_pairs(const uint32_t *key, uint32_t n, const uint32_t *off,
+                                 const uint32_t *next_off, uint32_t *desc, uint32_t *next_key)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -318,7 +325,8 @@ static __global__ void run_pairs(const uint32_t *key, uint32_t n, const uint32_t
     next_key[j] = b;
 }
 template <class F>
-__global__ void run_scatter(point_src s, const uint32_t *key, uint32_t n, uint4 *out, size_t out_points, size_t at)
+__global__ void run_scatter(point_src s, const uint32_t *key, uint32_t n, uint4 *out, size_t out_points,
+                            size_t at)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -344,7 +352,8 @@ static run_sizes sizes_of(const cuzk_device *dev, size_t elements, size_t keys)
     s.half = elements / 2 + keys + 64;
     size_t few = (size_t)dev->processors * 4096; // threads of a round whose per_thread was lowered
     size_t quarter = s.half / 4;
-    s.threads = (s.half / 32 > (quarter < few ? quarter : few) ? s.half / 32 : (quarter < few ? quarter : few)) + 128;
+    s.threads =
+        (s.half / 32 > (quarter < few ? quarter : few) ? s.half / 32 : (quarter < few ? quarter : few)) + 128;
     s.off = keys + 2;
     return s;
 }
@@ -352,10 +361,11 @@ template <class F> size_t run_scratch<F>::bytes(const cuzk_device *dev, size_t e
 {
     run_sizes s = sizes_of(dev, elements, keys);
     size_t point = 32 * F::QUADS, coordinate = 16 * F::QUADS;
-    return 4 * aligned(elements * 4) + 3 * aligned(s.off * 4) + aligned(s.half * 4) + aligned(s.half * point) +
-           aligned((s.half / 2 + keys + 64) * point) + aligned(s.half * coordinate) +
-           aligned(s.threads * coordinate) + aligned((s.threads + s.threads / 2) * coordinate) +
-           aligned((s.threads / 2 + 512) * coordinate) + 512 + sort_bytes(elements);
+    return 4 * aligned(elements * 4) + 3 * aligned(s.off * 4) + aligned(s.half * 4) +
+           aligned(s.half * point) + aligned((s.half / 2 + keys + 64) * point) +
+           aligned(s.half * coordinate) + aligned(s.threads * coordinate) +
+           aligned((s.threads + s.threads / 2) * coordinate) + aligned((s.threads / 2 + 512) * coordinate) +
+           512 + sort_bytes(elements);
 }
 template <class F> cuzk_status run_scratch<F>::init(context &c, size_t n, size_t k)
 {
@@ -401,8 +411,8 @@ template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, b
     return CUZK_OK;
 }
 template <class F>
-cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys, uint4 *out,
-                     size_t out_points, size_t at)
+cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys,
+                     uint4 *out, size_t out_points, size_t at)
 {
     if (n == 0)
         return CUZK_OK;
@@ -428,7 +438,8 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
         GPU_LAUNCH(run_halve, div_up(nkeys + 1, 256), 256, 0, c.stream, o0, nkeys, w.count);
         GPU_CHECK_LAUNCH(c);
         GPU_TRY(prefix_sum(c, w.count, o1, nkeys + 1));
-        GPU_LAUNCH(run_pairs, div_up(current, 256), 256, 0, c.stream, k0, (uint32_t)current, o0, o1, w.desc, k1);
+        GPU_LAUNCH(run_pairs, div_up(current, 256), 256, 0, c.stream, k0, (uint32_t)current, o0, o1, w.desc,
+                   k1);
         GPU_CHECK_LAUNCH(c);
         round_args<F> R = {};
         R.src = s;
@@ -443,7 +454,8 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
         std::swap(o0, o1);
         current = total;
     }
-    GPU_LAUNCH((run_scatter<F>), div_up(current, 256), 256, 0, c.stream, s, k0, (uint32_t)current, out, out_points, at);
+    GPU_LAUNCH((run_scatter<F>), div_up(current, 256), 256, 0, c.stream, s, k0, (uint32_t)current, out,
+               out_points, at);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }

@@ -7,7 +7,10 @@
 
 namespace gpu
 {
-size_t sort_bytes(size_t n) { return (16u << 20) + n / 4; }
+size_t sort_bytes(size_t n)
+{
+    return (16u << 20) + n / 4;
+}
 #ifdef __CUDACC__
 cuzk_status prefix_sum(context &c, const uint32_t *in, uint32_t *out, size_t n)
 {

@@ -4,7 +4,8 @@
 
 namespace gpu
 {
-static __global__ void count_words(const uint64_t *mask, const uint64_t *mask2, uint32_t words, uint32_t *count)
+static __global__ void count_words(const uint64_t *mask, const uint64_t *mask2, uint32_t words,
+                                   uint32_t *count)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i <= words)
@@ -20,8 +21,8 @@ cuzk_status rank_words(context &c, const uint64_t *mask, const uint64_t *mask2, 
     return prefix_sum(c, count, rank, words + 1);
 }
 static __global__ void list_words(const uint64_t *fields, const uint32_t *field_rank, const uint64_t *density,
-                                  const uint32_t *density_rank, const uint32_t *pos, uint32_t words, uint32_t first,
-                                  uint32_t *base, uint32_t *scalar)
+                                  const uint32_t *density_rank, const uint32_t *pos, uint32_t words,
+                                  uint32_t first, uint32_t *base, uint32_t *scalar)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= words)
@@ -35,18 +36,21 @@ static __global__ void list_words(const uint64_t *fields, const uint32_t *field_
             scalar[p] = field_rank[i] + (uint32_t)__popcll(f & below);
     }
 }
-cuzk_status list_fields(context &c, const uint64_t *fields, const uint32_t *field_rank, const uint64_t *density,
-                        const uint32_t *density_rank, const uint32_t *pos, size_t words, uint32_t first, uint32_t *base,
-                        uint32_t *scalar)
+cuzk_status list_fields(context &c, const uint64_t *fields, const uint32_t *field_rank,
+                        const uint64_t *density, const uint32_t *density_rank, const uint32_t *pos,
+                        size_t words, uint32_t first, uint32_t *base, uint32_t *scalar)
 {
     if (words == 0)
         return CUZK_OK;
-    GPU_LAUNCH(list_words, div_up(words, 256), 256, 0, c.stream, fields, field_rank, density, density_rank, pos,
-               (uint32_t)words, first, base, scalar);
+    GPU_LAUNCH(list_words, div_up(words, 256), 256, 0, c.stream, fields, field_rank, density, density_rank,
+               pos, (uint32_t)words, first, base, scalar);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }
-static __global__ void clear_bits(uint64_t *word, uint64_t keep) { *word &= keep; }
+static __global__ void clear_bits(uint64_t *word, uint64_t keep)
+{
+    *word &= keep;
+}
 cuzk_status clear_tail(context &c, uint64_t *bits, uint64_t count)
 {
     if (count % 64 == 0)
