@@ -90,7 +90,7 @@ static cuzk_status bad(const config_option *o, const char *value, const char *wa
 static cuzk_status set_devices(config *c, const config_option *o, const char *value, cuzk_error *err)
 {
     const char *p = value + (*value == '[');
-    uint64_t device[CONFIG_MAX_DEVICES];
+    uint64_t device[CONFIG_MAX_DEVICES] = {0};
     size_t n = 0;
     while (*p && *p != ']') {
         char *end;
