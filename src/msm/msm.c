@@ -3,8 +3,8 @@
 #include "base/cpu.h"
 #include "msm/msm_private.h"
 
-#define IFMA_TERMS  200
-#define IFMA_SUBSET 512
+#define IFMA_TERMS  150
+#define IFMA_SUBSET 4096
 
 static int ifma(size_t n, size_t least)
 {

@@ -39,7 +39,7 @@ FP52_INLINE void fe_set_one(fe *r)
 
 #define AFFINE            g1_affine
 #define JACOBIAN          g1
-#define AFFINE_IS_INF     g1_affine_is_inf
+#define AFFINE_IS_INF(a)  (fp_is_zero(&(a)->x) && fp_is_zero(&(a)->y))
 #define COORD_NEG(r, a)   blst_fp_cneg(r, a, 1)
 #define POINT_FROM_AFFINE g1_from_affine
 #define POINT_TO_AFFINE   g1_to_affine
@@ -90,20 +90,22 @@ static void coord_out(fp *r, const uint64_t limb[8], const uint64_t scale[6])
     blst_fp_mul(r, r, &k);
 }
 
-/* Rows as points of blst and back. */
+/* Rows as points of blst and back. Slicing returns whether the point is infinity. */
 static void point_out(g1_affine *r, const point52 *p)
 {
     coord_out(&r->x, p->x, FP52_X_OUT);
     coord_out(&r->y, p->y, FP52_Y_OUT);
 }
-FP52_INLINE void point_slice(point52 *r, const g1_affine *a)
+FP52_INLINE int point_slice(point52 *r, const g1_affine *a)
 {
-    _mm512_store_si512(r->x, fp52_slice(&a->x, 12));
-    _mm512_store_si512(r->y, fp52_slice(&a->y, 2));
+    v8 x = fp52_slice(&a->x, 12), y = fp52_slice(&a->y, 2), any = _mm512_or_si512(x, y);
+    _mm512_store_si512(r->x, x);
+    _mm512_store_si512(r->y, y);
+    return !_mm512_test_epi64_mask(any, any);
 }
 static void point_in(point52 *r, const g1_affine *a)
 {
-    point_slice(r, a);
+    (void)point_slice(r, a);
 }
 
 /* Two points that stand for none: the generator and its double. */

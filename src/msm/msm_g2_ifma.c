@@ -43,7 +43,7 @@ FP52_INLINE void fe_set_one(fe *r)
 
 #define AFFINE            g2_affine
 #define JACOBIAN          g2
-#define AFFINE_IS_INF     g2_affine_is_inf
+#define AFFINE_IS_INF(a)  (fp2_is_zero(&(a)->x) && fp2_is_zero(&(a)->y))
 #define COORD_NEG(r, a)   blst_fp2_cneg(r, a, 1)
 #define POINT_FROM_AFFINE g2_from_affine
 #define POINT_TO_AFFINE   g2_to_affine
@@ -106,23 +106,27 @@ static void coord_out(fp2 *r, const uint64_t limb[16], const uint64_t scale[6])
     }
 }
 
-/* Rows as points of blst and back. */
+/* Rows as points of blst and back. Slicing returns whether the point is infinity. */
 static void point_out(g2_affine *r, const point52 *p)
 {
     coord_out(&r->x, p->x, FP52_X_OUT);
     coord_out(&r->y, p->y, FP52_Y_OUT);
 }
-FP52_INLINE void point_slice(point52 *r, const g2_affine *a)
+FP52_INLINE int point_slice(point52 *r, const g2_affine *a)
 {
+    v8 any = _mm512_setzero_si512();
     FP52_UNROLL for (int h = 0; h < 2; h++)
     {
-        _mm512_store_si512(r->x + 8 * h, fp52_slice(&a->x.fp[h], 12));
-        _mm512_store_si512(r->y + 8 * h, fp52_slice(&a->y.fp[h], 2));
+        v8 x = fp52_slice(&a->x.fp[h], 12), y = fp52_slice(&a->y.fp[h], 2);
+        _mm512_store_si512(r->x + 8 * h, x);
+        _mm512_store_si512(r->y + 8 * h, y);
+        any = _mm512_or_si512(any, _mm512_or_si512(x, y));
     }
+    return !_mm512_test_epi64_mask(any, any);
 }
 static void point_in(point52 *r, const g2_affine *a)
 {
-    point_slice(r, a);
+    (void)point_slice(r, a);
 }
 
 /* Two points that stand for none: the generator and its double. */
@@ -153,7 +157,7 @@ static void points_beta(fe *r)
 static void points_slice(point52 *r, const g2_affine *const base[8], size_t count, const fe *beta)
 {
     for (size_t l = 0; l < count; l++) {
-        point_slice(&r[2 * l], base[l]);
+        (void)point_slice(&r[2 * l], base[l]);
         memcpy(r[2 * l + 1].y, r[2 * l].y, sizeof r->y);
     }
     for (int h = 0; h < 2; h++) {

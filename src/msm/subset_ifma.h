@@ -41,11 +41,8 @@ static void stream_flush(stream *s)
     lanes *t = &s->lists->lanes;
     const uint32_t none = LANES << 1;
     size_t groups = s->started ? (s->pending + 7) / 8 : GROUPS;
-    for (size_t i = 0; i < s->pending; i++) {
-        const AFFINE *a = &s->bases[s->chosen[i]];
-        s->ref[i] = AFFINE_IS_INF(a) ? none : (uint32_t)i << 1;
-        point_slice(&s->rows[i], a);
-    }
+    for (size_t i = 0; i < s->pending; i++)
+        s->ref[i] = point_slice(&s->rows[i], &s->bases[s->chosen[i]]) ? none : (uint32_t)i << 1;
     for (size_t i = s->pending; i < 8 * groups; i++)
         s->ref[i] = none;
     t->points = s->rows;

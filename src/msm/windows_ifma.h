@@ -129,8 +129,14 @@ static void convert_blocks(void *ctx, size_t task, unsigned worker)
         term[m] = (uint32_t)i;
         m += scalar_kind(&j->k[i]) == 2;
     }
-    for (size_t i = 0; i < m; i += 8)
+    for (size_t i = 0; i < m; i += 8) {
+        for (size_t l = i + 16; l < i + 24 && l < m; l++) {
+            const char *base = (const char *)&j->bases[j->index ? j->index[term[l]] : term[l]];
+            for (size_t at = 0; at < sizeof(AFFINE); at += 64)
+                _mm_prefetch(base + at, _MM_HINT_T0);
+        }
         convert_group(j, term + i, m - i < 8 ? m - i : 8, slot + i);
+    }
 }
 
 /* Packs the digits of one window that fall into the buckets of a part: keys and references. */
