@@ -13,6 +13,11 @@ uint64_t clock_ns(void)
 {
     return read_clock(CLOCK_MONOTONIC);
 }
+uint64_t clock_in_ms(uint64_t ms)
+{
+    uint64_t now = clock_ns();
+    return ms > (UINT64_MAX - now) / 1000000u ? UINT64_MAX : now + ms * 1000000u;
+}
 uint64_t clock_wall_ns(void)
 {
     return read_clock(CLOCK_REALTIME);

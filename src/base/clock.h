@@ -6,6 +6,8 @@
 uint64_t clock_ns(void);      /* CLOCK_MONOTONIC */
 uint64_t clock_wall_ns(void); /* CLOCK_REALTIME */
 uint64_t clock_process_cpu_ns(void);
+/* The moment of clock_ns that is ms from now; of times beyond its range (584 years) the last one. */
+uint64_t clock_in_ms(uint64_t ms);
 
 /* A request to stop, shared between the thread that asks and the one that works: long operations look at it
  * between pieces of at most some tens of milliseconds. NULL never stops. */

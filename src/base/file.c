@@ -85,11 +85,22 @@ void file_map_dontneed(const file_map *m, size_t offset, size_t bytes)
     advise(m, offset, bytes, MADV_DONTNEED);
 }
 
+/* Another thread may be writing the same file, and a process that died may have left its temporary one. */
+static void open_temporary(file_writer *w, size_t size)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(w->temporary, size, "%s.tmp-%ld-%u", w->path, (long)getpid(), i);
+        w->fd = open(w->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (w->fd >= 0 || errno != EEXIST)
+            return;
+    }
+}
+
 cuzk_status file_writer_open(file_writer *w, const char *path, cuzk_error *err)
 {
     memset(w, 0, sizeof(*w));
     w->fd = -1;
-    size_t n = strlen(path) + 32;
+    size_t n = strlen(path) + 48;
     w->path = strdup(path);
     w->temporary = mem_alloc(n);
     w->buffer = mem_alloc(WRITE_BUFFER);
@@ -97,10 +108,17 @@ cuzk_status file_writer_open(file_writer *w, const char *path, cuzk_error *err)
         file_writer_abort(w);
         return mem_error(err, WRITE_BUFFER, "a file's buffer");
     }
-    snprintf(w->temporary, n, "%s.tmp-%ld", path, (long)getpid());
-    w->fd = open(w->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    struct stat st;
+    int stream = stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode));
+    if (stream) { /* /dev/null, a pipe: nothing to put in its place */
+        w->temporary[0] = 0;
+        w->fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        open_temporary(w, n);
+    }
     if (w->fd < 0) {
-        cuzk_status s = open_error(err, "create", w->temporary);
+        cuzk_status s = open_error(err, stream ? "open" : "create", stream ? path : w->temporary);
+        w->temporary[0] = 0; /* not ours to remove */
         file_writer_abort(w);
         return s;
     }
@@ -179,17 +197,18 @@ static void sync_directory(const char *path)
 cuzk_status file_writer_commit(file_writer *w, cuzk_error *err)
 {
     cuzk_status s = CUZK_OK;
+    int stream = !w->temporary[0];
     write_out(w, w->buffer, w->used);
-    if (!w->failed && fsync(w->fd) < 0)
+    if (!stream && !w->failed && fsync(w->fd) < 0)
         w->failed = errno;
     if (close(w->fd) < 0 && !w->failed)
         w->failed = errno;
     w->fd = -1;
-    if (!w->failed && rename(w->temporary, w->path) < 0)
+    if (!stream && !w->failed && rename(w->temporary, w->path) < 0)
         w->failed = errno;
     if (w->failed)
         s = cuzk_error_set(err, CUZK_IO_ERROR, "cannot write %s: %s", w->path, strerror(w->failed));
-    else
+    else if (!stream)
         sync_directory(w->path);
     if (!w->failed)
         w->temporary[0] = 0; /* it has its final name */
@@ -270,6 +289,18 @@ cuzk_status file_save(const char *path, const void *data, size_t size, cuzk_erro
         return s;
     file_write(&w, data, size);
     return file_writer_commit(&w, err);
+}
+
+cuzk_status file_check_place(const char *path, cuzk_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "%s is a folder; a file's name is needed", path);
+    file_writer w;
+    cuzk_status s = file_writer_open(&w, path, err);
+    if (!s)
+        file_writer_abort(&w);
+    return s;
 }
 
 int file_exists(const char *path)

@@ -21,6 +21,7 @@ int file_map_changed(const file_map *m);
 void file_map_willneed(const file_map *m, size_t offset, size_t bytes);
 void file_map_dontneed(const file_map *m, size_t offset, size_t bytes);
 
+/* A device or a pipe is written to as it is; only a file has a temporary name. */
 typedef struct file_writer {
     int fd;
     char *path, *temporary;
@@ -44,6 +45,8 @@ cuzk_status file_read(uint8_t **data, size_t *size, const char *path, size_t lim
                       cuzk_error *err) CUZK_MUST_CHECK;
 /* Writes a whole file by temporary name and rename. */
 cuzk_status file_save(const char *path, const void *data, size_t size, cuzk_error *err) CUZK_MUST_CHECK;
+/* Whether a file can be made there: a failure that is found before the work that fills it. */
+cuzk_status file_check_place(const char *path, cuzk_error *err) CUZK_MUST_CHECK;
 int file_exists(const char *path);
 cuzk_status file_make_dirs(const char *path, cuzk_error *err) CUZK_MUST_CHECK;
 #endif

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -240,6 +241,60 @@ static void test_file_writer(void **state)
 }
 
 /* A full disk, by the limit on a file's size: nothing is left under either name. */
+static void test_file_writer_of_two(void **state)
+{
+    (void)state;
+    char dir[200], path[256];
+    temporary_dir(dir, sizeof(dir));
+    snprintf(path, sizeof(path), "%s/shared", dir);
+    file_writer a, b;
+    assert_int_equal(file_writer_open(&a, path, NULL), CUZK_OK);
+    assert_int_equal(file_writer_open(&b, path, NULL), CUZK_OK);
+    assert_string_not_equal(a.temporary, b.temporary);
+    file_write(&a, "first", 5);
+    file_write(&b, "second one", 10);
+    uint8_t *data;
+    size_t size;
+    assert_int_equal(file_writer_commit(&b, NULL), CUZK_OK);
+    assert_int_equal(file_read(&data, &size, path, 100, NULL), CUZK_OK);
+    assert_int_equal(size, 10);
+    mem_free(data);
+    assert_int_equal(file_writer_commit(&a, NULL), CUZK_OK);
+    assert_int_equal(file_read(&data, &size, path, 100, NULL), CUZK_OK);
+    assert_memory_equal(data, "first", 6);
+    mem_free(data);
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0); /* empty */
+}
+
+static void test_file_place(void **state)
+{
+    (void)state;
+    char dir[200], path[256];
+    cuzk_error e = {0};
+    temporary_dir(dir, sizeof(dir));
+    snprintf(path, sizeof(path), "%s/a", dir);
+    assert_int_equal(file_check_place(path, &e), CUZK_OK);
+    assert_false(file_exists(path));
+    assert_int_equal(file_check_place(dir, &e), CUZK_INVALID_ARGUMENT);
+    assert_int_equal(rmdir(dir), 0); /* empty */
+    assert_int_equal(file_check_place(path, &e), CUZK_NOT_FOUND);
+    assert_int_equal(file_save("/dev/null", "x", 1, &e), CUZK_OK); /* and stays what it is */
+    struct stat st;
+    assert_int_equal(stat("/dev/null", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+    assert_int_equal(file_save("/dev/full", "x", 1, &e), CUZK_IO_ERROR);
+}
+
+static void test_clock_far_away(void **state)
+{
+    (void)state;
+    uint64_t now = clock_ns(), soon = clock_in_ms(1000);
+    assert_true(soon >= now + 1000000000u && soon < now + 60000000000u);
+    assert_true(clock_in_ms(UINT64_MAX) == UINT64_MAX);
+    assert_true(clock_in_ms(UINT64_MAX / 1000000u) == UINT64_MAX); /* the product fits, the sum does not */
+}
+
 static void test_file_writer_full_disk(void **state)
 {
     (void)state;
@@ -354,6 +409,9 @@ int main(void)
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pool_memory_failures),
         cmocka_unit_test(test_file_writer),
+        cmocka_unit_test(test_file_writer_of_two),
+        cmocka_unit_test(test_file_place),
+        cmocka_unit_test(test_clock_far_away),
         cmocka_unit_test(test_file_writer_full_disk),
         cmocka_unit_test(test_log),
         cmocka_unit_test(test_errors),
