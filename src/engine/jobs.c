@@ -94,7 +94,7 @@ static uint64_t monotonic_of(uint64_t wall_ms)
         return 0;
     uint64_t now = clock_ns(), wall = clock_wall_ns() / 1000000u;
     if (wall_ms >= wall)
-        return now + (wall_ms - wall) * 1000000u;
+        return clock_in_ms(wall_ms - wall);
     uint64_t ago = (wall - wall_ms) * 1000000u;
     return ago < now ? now - ago : 1;
 }

@@ -165,7 +165,7 @@ cuzk_status engine_await(engine *e, const char *job_id, uint64_t timeout_ms, eng
     if (job_ended(j) || j->detached) {
         answer_now(e, j, w);
     } else {
-        w->deadline_ns = timeout_ms ? clock_ns() + timeout_ms * 1000000u : 0;
+        w->deadline_ns = timeout_ms ? clock_in_ms(timeout_ms) : 0;
         w->next = j->watches;
         j->watches = w;
         if (timeout_ms)

@@ -268,7 +268,7 @@ static void handle_prove(rpc_call *c, const uint8_t *data, size_t size)
     uint64_t left = rpc_time_left_ms(c);
     if (!m->submit)
         rpc_fail(c, GRPC_STATUS_INVALID_ARGUMENT, "submit is missing");
-    else if (submit(c, m->submit, left == UINT64_MAX ? 0 : clock_ns() + left * 1000000u, &done) == 0)
+    else if (submit(c, m->submit, left == UINT64_MAX ? 0 : clock_in_ms(left), &done) == 0)
         wait_for(c, done.job_id, 0, 1, 0);
     cuzk__v1__prove_request__free_unpacked(m, NULL);
 }
