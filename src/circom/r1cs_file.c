@@ -57,6 +57,10 @@ cuzk_status circom_r1cs_open(circom_r1cs *r, const char *path, cuzk_error *err)
                                "%s: %u outputs and %u public inputs do not fit into %u wires", path,
                                r->public_outputs, r->public_inputs, r->wires);
     }
+    /* Section 3 names a label for each wire: a number of wires that the file cannot back is not believed. */
+    if (!s && (r->wires >= VAR_AUX || (r->f.section[3] && r->f.size[3] != (uint64_t)r->wires * 8)))
+        s = cuzk_error_set(err, CUZK_BAD_INPUT, "%s: %u wires do not fit to the file's other sections", path,
+                           r->wires);
     if (!s)
         s = check_rows(r, err);
     if (s)

@@ -151,6 +151,16 @@ class Circom(Case):
             self.assertEqual(code, 2)
             self.assertIn("only BLS12-381 is supported", err)
 
+    def test_a_number_of_wires_that_the_file_cannot_hold(self):
+        r1cs = self.golden("mul", "r1cs")[0].read_bytes()
+        at = {kind: at for kind, at, _ in sections(r1cs)}[1] + 12 + 36
+        for wires in (2**32 - 1, 2**31, 2**30, struct.unpack_from("<I", r1cs, at)[0] + 1):
+            bad = self.file("wires.r1cs", r1cs[:at] + struct.pack("<I", wires) + r1cs[at + 4:])
+            for args in (["circom", "info", bad], ["circom", "setup", "--r1cs", bad, "--zkey", self.tmp / "z"]):
+                code, _, err = run(*args)
+                self.assertEqual(code, 2)
+                self.assertIn(f"{wires} wires do not fit", err)
+
     def test_damaged_circuits_and_witnesses(self):
         r1cs, wtns, zkey = self.golden("mul", "r1cs", "wtns", "zkey")
         for suffix, path in (("r1cs", r1cs), ("wtns", wtns)):
