@@ -128,7 +128,7 @@ static int parse_u64(const char *text, uint64_t *out)
     errno = 0;
     if (*text < '0' || *text > '9')
         return -1;
-    unsigned long long v = strtoull(text, &end, 0);
+    unsigned long long v = strtoull(text, &end, 10); /* 010 is ten, as in every file of numbers */
     if (errno || *end || end == text)
         return -1;
     *out = v;
@@ -240,6 +240,12 @@ static int parse_args(cli_args *a, int argc, char **argv, int first)
     return 0;
 }
 
+/* The kinds of proof have other names on the wire; commands take those as well. */
+static const char *plain_kind(const char *word)
+{
+    return !strcmp(word, "wpost") ? "window" : !strcmp(word, "snap") ? "update" : word;
+}
+
 /* How many words of the command line the command's name takes; 0 if it is another command. */
 static int name_matches(const cli_command *c, int argc, char **argv)
 {
@@ -247,7 +253,10 @@ static int name_matches(const cli_command *c, int argc, char **argv)
     const char *p = c->name;
     while (*p) {
         size_t n = strcspn(p, " ");
-        if (1 + words >= argc || strlen(argv[1 + words]) != n || strncmp(argv[1 + words], p, n))
+        const char *word = 1 + words < argc ? argv[1 + words] : "";
+        if (words) /* the first word is a verb */
+            word = plain_kind(word);
+        if (strlen(word) != n || strncmp(word, p, n))
             return 0;
         words++;
         p += n;
@@ -291,9 +300,11 @@ int cli_main(int argc, char **argv, const cli_command *const *commands, size_t c
         }
     }
     if (!a.command) {
-        fprintf(stderr, "cuzk: unknown command \"%.80s%s%.80s\"; cuzk --help lists them\n", argv[1],
-                argc > 2 ? " " : "", argc > 2 ? argv[2] : "");
-        return EXIT_USAGE;
+        for (int i = 1; i < argc; i++)
+            a.json |= !strcmp(argv[i], "--json");
+        int word = argc > 2 && argv[2][0] != '-'; /* the second one may be the wrong one */
+        return cli_usage_error(&a, "unknown command \"%.80s%s%.80s\"; %s --help lists them", argv[1],
+                               word ? " " : "", word ? argv[2] : "", a.program);
     }
     int rc = parse_args(&a, argc, argv, 1 + words);
     if (!rc)

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "circom/circom.h"
 #include "cli/commands.h"
+#include "cli/workplace.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ static int run_prove(const cli_args *a)
     int by_params = cli_given(a, "--params");
     if (by_params == cli_given(a, "--zkey") || by_params != cli_given(a, "--r1cs"))
         return cli_usage_error(a, "give --zkey FILE, or --r1cs FILE and --params FILE");
-    cuzk_status s = pool_create(&in.p, (unsigned)cli_u64(a, "--threads", 0), &e);
+    cuzk_status s = workplace_threads(&in.p, a, &e);
     if (!s)
         s = circom_wtns_read(&in.values, &in.count, cli_text(a, "--wtns"), &e);
     if (!s)
@@ -240,7 +241,7 @@ static int run_setup(const cli_args *a)
     if (test)
         fprintf(stderr, "cuzk: warning: the secrets of a test SRS are public; a proof made with it proves "
                         "nothing to anyone\n");
-    s = pool_create(&p, (unsigned)cli_u64(a, "--threads", 0), &e);
+    s = workplace_threads(&p, a, &e);
     if (!s && test)
         toxic_waste_test(&t);
     else if (!s)

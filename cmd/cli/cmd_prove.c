@@ -1,5 +1,6 @@
 /* cuzk prove KIND: vanilla proofs in, verified Groth16 proofs out. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/request.h"
@@ -166,7 +167,9 @@ static int run_prove(const cli_args *a, circuit_kind kind)
     cuzk_error e = {0};
     prove_run p = {.a = a};
     uint64_t t = clock_ns();
-    cuzk_status s = workplace_open(&p.w, a, &e);
+    cuzk_status s = file_check_place(cli_text(a, "--out"), &e); /* before minutes of work */
+    if (!s)
+        s = workplace_open(&p.w, a, &e);
     if (!s)
         s = open_all(&p, kind, &e);
     if (!s)

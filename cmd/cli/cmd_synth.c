@@ -7,10 +7,16 @@
 
 static int kind_from(const cli_args *a, circuit_kind *out)
 {
-    static const char *const NAMES[] = {"porep", "winning", "window", "update"};
-    for (int i = 0; i < 4; i++) {
-        if (!strcmp(a->positional[0], NAMES[i])) {
-            *out = (circuit_kind)i;
+    static const struct {
+        const char *name;
+        circuit_kind kind;
+    } KINDS[] = {
+        {"porep", CIRCUIT_POREP},  {"winning", CIRCUIT_WINNING}, {"window", CIRCUIT_WINDOW},
+        {"wpost", CIRCUIT_WINDOW}, {"update", CIRCUIT_UPDATE},   {"snap", CIRCUIT_UPDATE},
+    };
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+        if (!strcmp(a->positional[0], KINDS[i].name)) {
+            *out = KINDS[i].kind;
             return 0;
         }
     }

@@ -61,10 +61,12 @@ static int run_witness(const cli_args *a, circuit_kind kind)
     witness w = {0};
     json_out j;
     json_init(&j);
-    uint32_t k = (uint32_t)cli_u64(a, "--partition", 0);
+    uint32_t k = 0, end;
     cuzk_status s = workplace_open(&wp, a, &e);
     if (!s)
         s = cli_request_open(&request, a, kind, wp.ps, &e);
+    if (!s)
+        s = cli_request_partitions(&request, a, &k, &end, &e); /* without the option the first one */
     if (!s)
         s = proof_task_check(request.task, k, wp.pool, &e);
     if (!s)

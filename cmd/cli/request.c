@@ -1,5 +1,6 @@
 #include "cli/request.h"
 #include "base/mem.h"
+#include "filecoin/bincode.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,30 +28,6 @@ static cuzk_status load(cli_request *r, const char *path, size_t limit, proof_by
     return keep_file(r, data, err);
 }
 
-/* For each proof a u64 LE length and the bytes. */
-static cuzk_status split_all(cli_request *r, const char *path, proof_bytes all, cuzk_error *err)
-{
-    size_t count = 0;
-    for (size_t at = 0; at < all.size; count++) {
-        uint64_t n = all.size - at >= 8 ? load_le64(all.data + at) : UINT64_MAX;
-        if (n > all.size - at - 8)
-            return cuzk_error_set(err, CUZK_BAD_INPUT, "%s ends in the middle of proof %zu, at byte %zu",
-                                  path, count, at);
-        at += 8 + (size_t)n;
-    }
-    r->vanilla = mem_calloc(count, sizeof(*r->vanilla));
-    if (!r->vanilla)
-        return mem_error(err, count * sizeof(*r->vanilla), "vanilla proofs");
-    for (size_t at = 0, i = 0; i < count; i++) {
-        size_t n = (size_t)load_le64(all.data + at);
-        r->vanilla[i] = (proof_bytes){all.data + at + 8, n};
-        at += 8 + n;
-    }
-    r->q.vanilla = r->vanilla;
-    r->q.vanilla_count = count;
-    return CUZK_OK;
-}
-
 static cuzk_status read_vanilla(cli_request *r, const cli_args *a, cuzk_error *err)
 {
     size_t count;
@@ -62,7 +39,16 @@ static cuzk_status read_vanilla(cli_request *r, const cli_args *a, cuzk_error *e
     if (all_path) {
         proof_bytes all;
         cuzk_status s = load(r, all_path, VANILLA_LIMIT, &all, err);
-        return s ? s : split_all(r, all_path, all, err);
+        if (s)
+            return s;
+        s = vanilla_split(&r->vanilla, &count, all.data, all.size, err);
+        if (s) {
+            cuzk_error_prefix(err, "%s", all_path);
+            return s;
+        }
+        r->q.vanilla = r->vanilla;
+        r->q.vanilla_count = count;
+        return CUZK_OK;
     }
     r->vanilla = mem_calloc(count, sizeof(*r->vanilla));
     if (!r->vanilla)

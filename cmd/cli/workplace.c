@@ -4,19 +4,25 @@
 #include <string.h>
 #include <unistd.h>
 
+cuzk_status workplace_threads(pool **out, const cli_args *a, cuzk_error *err)
+{
+    uint64_t threads = cli_u64(a, "--threads", 0);
+    *out = NULL;
+    if (threads > 1024)
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "--threads takes 1 to 1024");
+    return pool_create(out, (unsigned)threads, err);
+}
+
 cuzk_status workplace_open(workplace *w, const cli_args *a, cuzk_error *err)
 {
     memset(w, 0, sizeof(*w));
-    uint64_t threads = cli_u64(a, "--threads", 0);
-    if (threads > 1024)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "--threads takes 1 to 1024");
     const char *dir = cli_text(a, "--cache-dir");
     if (dir)
         snprintf(w->cache_dir, sizeof(w->cache_dir), "%s", dir);
     else
         circuit_cache_dir(w->cache_dir, sizeof(w->cache_dir));
     w->use_cache = !cli_flag(a, "--no-cache");
-    cuzk_status s = pool_create(&w->pool, (unsigned)threads, err);
+    cuzk_status s = workplace_threads(&w->pool, a, err);
     if (!s)
         s = poseidon_set_create(&w->ps, err);
     if (s)

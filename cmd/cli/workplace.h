@@ -28,6 +28,8 @@ typedef struct workplace {
         "--allow-test-srs", OPT_FLAG, NULL, "use a TEST- file where the registered one is missing", 0        \
     }
 
+/* As many threads as --threads says. */
+cuzk_status workplace_threads(pool **out, const cli_args *a, cuzk_error *err);
 cuzk_status workplace_open(workplace *w, const cli_args *a, cuzk_error *err);
 void workplace_close(workplace *w);
 /* The circuit of that name; prints and sets *rc where there is none. */

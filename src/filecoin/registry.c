@@ -57,6 +57,14 @@ const published_file *published_file_find(const char *name)
     return NULL;
 }
 
+const published_file *published_file_by_digest(const uint8_t digest[16])
+{
+    for (size_t i = 0; i < published_table_count; i++)
+        if (!memcmp(digest, published_table[i].digest, 16))
+            return &published_table[i];
+    return NULL;
+}
+
 /* Numbers on the wire are the positions in the tables; a test holds them to it. */
 const registered_seal *seal_by_number(uint64_t number)
 {

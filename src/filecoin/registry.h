@@ -37,6 +37,8 @@ typedef struct published_file {
     uint64_t bytes; /* derived from the circuit's counts where known, else 0 */
 } published_file;
 const published_file *published_file_find(const char *name);
+/* By the first 16 bytes of its BLAKE2b-512, whatever it is called. */
+const published_file *published_file_by_digest(const uint8_t digest[16]);
 
 typedef struct registered_seal {
     uint32_t number;  /* 0..19 */

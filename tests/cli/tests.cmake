@@ -11,7 +11,7 @@ if(TARGET cuzk)
   add_test(NAME cli/srs COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/make_srs.py)
   set_tests_properties(cli/srs PROPERTIES FIXTURES_SETUP srs LABELS cli TIMEOUT 1800 RUN_SERIAL ON
     ENVIRONMENT "${CUZK_TEST_ENV}")
-  foreach(case proofs tools circom doctor)
+  foreach(case proofs tools edges circom doctor)
     add_test(NAME cli/${case} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/test_${case}.py)
     set_tests_properties(cli/${case} PROPERTIES FIXTURES_REQUIRED srs LABELS cli TIMEOUT 1800
       ENVIRONMENT "${CUZK_TEST_ENV}")

@@ -156,6 +156,9 @@ static void published_files(void **state)
         test_json_hex(digest, 16, p, "digest");
         assert_memory_equal(f->digest, digest, 16);
         assert_int_equal(f->sector_size, test_json_int(p, "sector_size"));
+        assert_ptr_equal(published_file_by_digest(digest), f);
+        digest[15] ^= 1;
+        assert_null(published_file_by_digest(digest));
         with_size += f->bytes != 0;
     }
     assert_int_equal(with_size, 40); /* five sizes of four circuits, both files */
