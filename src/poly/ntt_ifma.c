@@ -317,7 +317,7 @@ static void forward_columns(void *ctx, size_t task, unsigned worker)
     for (size_t r = 0; r < rows; r++) {
         const fr *row = s->a + r * columns + g;
         for (size_t i = 0; i < 4; i++)
-            _mm_prefetch((const char *)(row + 16 * columns) + 64 * i, _MM_HINT_T0);
+            _mm_prefetch((const char *)(row + 16 * columns) + 64 * i, _MM_HINT_T1);
         fr52_load(&x[r], row);
         if (s->row_in)
             fr52_mul_const(&x[r], &x[r], &s->row_in[r]);
@@ -385,7 +385,7 @@ static void back_columns(void *ctx, size_t task, unsigned worker)
     for (size_t p = 0; p < rows; p++) {
         const fr *row = s->a + p * columns + g;
         for (size_t i = 0; i < 4; i++)
-            _mm_prefetch((const char *)(row + 16 * columns) + 64 * i, _MM_HINT_T0);
+            _mm_prefetch((const char *)(row + 16 * columns) + 64 * i, _MM_HINT_T1);
         piece_load(&x[p], row);
     }
     dit(x, rows, &s->roots);
