@@ -184,7 +184,8 @@ static void *loader_main(void *arg)
     if (s)
         log_write(LOG_ERROR, "srs", "circuit=%s cannot be loaded: %s", info->wire_name, why.message);
     else
-        log_write(LOG_INFO, "srs", "loaded circuit=%s srs_load_ms=%llu", info->wire_name, (unsigned long long)ms);
+        log_write(LOG_INFO, "srs", "loaded circuit=%s srs_load_ms=%llu", info->wire_name,
+                  (unsigned long long)ms);
     e->loaders--;
     pthread_cond_broadcast(&e->changed);
     pthread_mutex_unlock(&e->lock);
