@@ -2,8 +2,8 @@
  * equal scalars, infinite, equal and opposite points. Bases must lie in the r-order subgroup (parameter files
  * are checked where they come from outside), since the fast path splits scalars by the endomorphism.
  *
- * Scalars are canonical (< r); others are taken mod r. index, where not NULL, selects bases: term i uses bases[index[i]]. The result
- * does not depend on the number of threads. */
+ * Scalars are canonical (< r); others are taken mod r. index, where not NULL, selects bases: term i uses
+ * bases[index[i]]. The result does not depend on the number of threads. */
 #ifndef MSM_MSM_H
 #define MSM_MSM_H
 #include "base/clock.h"
