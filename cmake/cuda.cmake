@@ -9,6 +9,7 @@ endif()
 if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${CUZK_NVCC})
 endif()
+set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3" CACHE STRING "Flags of the CUDA compiler")
 set(CMAKE_CUDA_ARCHITECTURES ${CUZK_CUDA_ARCHS})
 list(TRANSFORM CMAKE_CUDA_ARCHITECTURES APPEND -real)
 list(GET CUZK_CUDA_ARCHS -1 newest)
@@ -21,8 +22,8 @@ add_library(cuzk_cuda MODULE ${CUZK_CUDA_SOURCES})
 set_target_properties(cuzk_cuda PROPERTIES OUTPUT_NAME cuzk-cuda PREFIX lib CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
   CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(cuzk_cuda PRIVATE include src/backend/cuda)
-target_compile_options(cuzk_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O3 -Xcompiler=-O1 -Xcompiler=-Wall
+target_compile_options(cuzk_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1 -Xcompiler=-Wall
   -Xcompiler=-Wextra -Xcompiler=-Wno-unknown-pragmas>)
 target_link_libraries(cuzk_cuda PRIVATE Threads::Threads -static-libstdc++ -static-libgcc
-  -Wl,--exclude-libs,ALL -Wl,-z,defs)
+  -Wl,-z,defs -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/backend/cuda/plugin.map)
 install(TARGETS cuzk_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
