@@ -86,3 +86,41 @@ ptrdiff_t base64_decode(uint8_t *out, const char *text, size_t n, size_t *bad_at
     }
     return (ptrdiff_t)used;
 }
+
+/* Second bytes that follow a leading byte lie in 80..bf, but for those that would make a long form of a short
+ * one (c0, c1, e0, f0), a surrogate (ed) or a number beyond 10ffff (f4). */
+size_t utf8_length(const char *text)
+{
+    const uint8_t *s = (const uint8_t *)text;
+    if (s[0] < 0x80)
+        return s[0] != 0;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    uint8_t low = s[0] == 0xe0 ? 0xa0 : s[0] == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = s[0] == 0xed ? 0x9f : s[0] == 0xf4 ? 0x8f : 0xbf;
+    size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+int utf8_is_valid(const char *text)
+{
+    size_t n;
+    while ((n = utf8_length(text)))
+        text += n;
+    return !*text;
+}
+
+void utf8_clean(char *text)
+{
+    while (*text) {
+        size_t n = utf8_length(text);
+        if (!n)
+            *text = '?';
+        text += n ? n : 1;
+    }
+}

@@ -11,6 +11,12 @@ int hex_decode(void *out, size_t n, const char *text);
  * or -1, and then *bad_at is the offset of the first wrong character. */
 ptrdiff_t base64_decode(uint8_t *out, const char *text, size_t n, size_t *bad_at);
 
+/* Bytes of the UTF-8 character at text (1 to 4); 0 at the end, or where there is none. */
+size_t utf8_length(const char *text);
+int utf8_is_valid(const char *text);
+/* Puts '?' in place of each byte that belongs to no character. */
+void utf8_clean(char *text);
+
 static inline uint32_t load_le32(const void *p)
 {
     const uint8_t *b = p;

@@ -41,9 +41,14 @@ static void append(json_out *j, const char *text, size_t n)
 static void append_quoted(json_out *j, const char *s)
 {
     append(j, "\"", 1);
-    for (; *s; s++) {
+    for (size_t n; *s; s += n ? n : 1) {
         unsigned char c = (unsigned char)*s;
         char escape[8];
+        n = utf8_length(s);
+        if (n > 1 || !n) {
+            append(j, n ? s : "\xef\xbf\xbd", n ? n : 3);
+            continue;
+        }
         if (c == '"' || c == '\\')
             snprintf(escape, sizeof(escape), "\\%c", c);
         else if (c < 0x20)

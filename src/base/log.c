@@ -2,6 +2,7 @@
  * arguments. */
 #include "base/log.h"
 #include "base/clock.h"
+#include "base/encode.h"
 #include <ctype.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -122,6 +123,7 @@ void log_write(log_level level, const char *part, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
+    utf8_clean(message);
     write_record(level, part, NULL, message);
 }
 
@@ -134,5 +136,6 @@ void log_job(log_level level, const char *part, const char *job_id, const char *
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
+    utf8_clean(message);
     write_record(level, part, job_id, message);
 }

@@ -1,4 +1,5 @@
 #include "cuzk/status.h"
+#include "base/encode.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,7 @@ cuzk_status cuzk_error_set(cuzk_error *err, cuzk_status status, const char *form
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
+    utf8_clean(message); /* it may quote input, and the wire takes UTF-8 only */
     err->status = status;
     memcpy(err->message, message, sizeof(message));
     return status;
@@ -54,6 +56,7 @@ cuzk_status cuzk_error_prefix(cuzk_error *err, const char *format, ...)
         return err->status;
     snprintf(message + n, sizeof(message) - (size_t)n, ": %.*s", (int)(sizeof(message) - (size_t)n - 3),
              err->message);
+    utf8_clean(message);
     memcpy(err->message, message, sizeof(message));
     return err->status;
 }

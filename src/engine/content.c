@@ -89,6 +89,8 @@ static cuzk_status check_envelope(request_content *c, const engine_request *q, c
     if (strlen(q->request_id) >= STORE_NAME_LIMIT)
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "request_id is longer than %d bytes",
                               STORE_NAME_LIMIT - 1);
+    if (!utf8_is_valid(q->request_id))
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "request_id is not UTF-8");
     if (q->priority > PRIORITY_CRITICAL)
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "priority %u is not one of proving.proto",
                               q->priority);

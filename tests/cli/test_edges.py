@@ -80,6 +80,12 @@ class Edges(Case):
         _, request = self.request("window-2k-1sector")
         self.assertEqual(self.json("witness", "wpost", *request, *TOOLS), self.json("witness", "window", *request, *TOOLS))
 
+    def test_what_a_failure_quotes_is_utf8(self):
+        text = base64.b64decode(json.loads(data(C1, "c1.json"))["Phase1Out"]).replace(b"StackedDrg2KiBV1_1", b"StackedDrg\xcbKiBV1_1")
+        answer = self.fails("witness", "porep", "--c1", self.file("c1", text), *TOOLS)
+        self.assertIn("StackedDrg?KiBV1_1", answer["error"])
+        self.fails("prove", "nothing\udccb", "\udcff")
+
     def test_several_vanilla_proofs_in_one_file(self):
         kind, request = self.request("window-2k-3sectors")
         g = golden("window-2k-3sectors")

@@ -83,6 +83,13 @@ test('a proof that cannot be made is an OK reply with FAILED', async () => {
   assert.equal(r.status, 'FAILED');
   assert.ok(r.error_message.length > 20, r.error_message);
   assert.equal(r.proof.length, 0);
+  // a client of protobuf refuses a whole reply for one byte that is not UTF-8, so the sentence must not quote it
+  const document = JSON.parse(request('porep-2k-v1_1-2').vanilla_proof);
+  const inner = Buffer.from(document.Phase1Out, 'base64');
+  inner[inner.indexOf('StackedDrg2KiBV1_1') + 10] = 0xcb;
+  r = (await c.Prove({ submit: request('porep-2k-v1_1-2', { request_id: 'latin', vanilla_proof: inner }) })).result;
+  assert.equal(r.status, 'FAILED');
+  assert.match(r.error_message, /StackedDrg\?KiBV1_1/);
   const other = request('porep-2k-v1_1-2', { request_id: 'miner', miner_id: 4711 });
   r = (await c.Prove({ submit: other })).result;
   assert.equal(r.status, 'FAILED');

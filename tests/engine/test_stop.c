@@ -260,6 +260,7 @@ static void test_bad_envelopes(void **state)
         engine_request q;
     } cases[] = {
         {"request_id", {.request_id = "", .proof_kind = KIND_POREP}},
+        {"request_id", {.request_id = "porep-\xcb-1", .proof_kind = KIND_POREP}},
         {"request_id", {.request_id = long_id, .proof_kind = KIND_POREP}},
         {"proof_kind", {.request_id = "x", .proof_kind = 0}},
         {"proof_kind", {.request_id = "x", .proof_kind = 77}},

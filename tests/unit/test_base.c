@@ -4,6 +4,7 @@
 #include "base/encode.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_write.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/pool.h"
@@ -365,6 +366,51 @@ static void test_errors(void **state)
     assert_true(!strncmp(e.message, "p: yyy", 6));
 }
 
+static void test_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *cleaned;
+    } cases[] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\xf4\x8f\xbf\xbf\xed\x9f\xbf", "\xf4\x8f\xbf\xbf\xed\x9f\xbf"},
+        {"a\xcb"
+         "b",
+         "a?b"},            /* a leading byte alone */
+        {"\x80\xbf", "??"}, /* following bytes alone */
+        {"\xe2\x82", "??"}, /* cut short */
+        {"\xf0\x9f\x98", "???"},
+        {"\xc0\xaf\xe0\x9f\xbf", "?????"}, /* longer than need be */
+        {"\xf0\x8f\xbf\xbf", "????"},
+        {"\xed\xa0\x80", "???"},      /* a surrogate */
+        {"\xf4\x90\x80\x80", "????"}, /* beyond the last character */
+        {"\xff\xfe\xf5", "???"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "%s", cases[i].text);
+        assert_int_equal(utf8_is_valid(text), !strcmp(cases[i].text, cases[i].cleaned));
+        utf8_clean(text);
+        assert_string_equal(text, cases[i].cleaned);
+        assert_true(utf8_is_valid(text));
+        cuzk_error e = {0};
+        cuzk_error_set(&e, CUZK_BAD_INPUT, "%s", cases[i].text);
+        cuzk_error_prefix(&e, "\xff");
+        assert_int_equal(e.message[0], '?');
+        assert_string_equal(e.message + 3, cases[i].cleaned);
+    }
+    json_out j;
+    json_init(&j);
+    json_string(&j, NULL,
+                "a\xcb"
+                "b \xc3\xa9");
+    assert_string_equal(j.text, "\"a\xef\xbf\xbd"
+                                "b \xc3\xa9\"");
+    json_clear(&j);
+}
+
 static void test_cancel(void **state)
 {
     (void)state;
@@ -415,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_file_writer_full_disk),
         cmocka_unit_test(test_log),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_memory_and_processor),
     };
