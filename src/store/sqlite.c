@@ -11,12 +11,17 @@
 
 #define PIECE          (1 << 20)
 #define SCHEMA_VERSION 1
+/* A checkpoint copies what was written into the database proper. Whoever submits should not pay for it: add
+ * leaves it to the operations of the engine's own threads unless very much has gathered. */
+#define WAL_PAGES     2000
+#define WAL_PAGES_ADD 50000
 
 typedef struct sqlite_store {
     store head;
     pthread_mutex_t lock;
     sqlite3 *db;
     char *path;
+    int wal_pages; /* written since the last checkpoint */
 } sqlite_store;
 
 static const char SCHEMA[] =
@@ -108,6 +113,21 @@ static cuzk_status finish_transaction(sqlite_store *s, cuzk_status st, cuzk_erro
     if (st)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* fails where SQLite has rolled back already */
     return st;
+}
+
+static int on_commit(void *ctx, sqlite3 *db, const char *name, int pages)
+{
+    (void)db, (void)name;
+    ((sqlite_store *)ctx)->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+static void checkpoint(sqlite_store *s, int limit)
+{
+    if (s->wal_pages <= limit)
+        return;
+    s->wal_pages = 0; /* a failure only means that the log stays as it is until the next time */
+    sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
 
 static void read_job(store_job *j, sqlite3_stmt *q)
@@ -232,6 +252,7 @@ static cuzk_status sqlite_add(store *base, store_job *j, const void *input, size
             st = finish_transaction(s, st, err);
         }
     }
+    checkpoint(s, WAL_PAGES_ADD);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
@@ -356,6 +377,7 @@ static cuzk_status sqlite_start(store *base, const char *id, uint64_t now_ms, cu
     bind_u64(q, 1, now_ms);
     bind_text(q, 2, id);
     cuzk_status st = run(s, q, "mark a job as begun", err);
+    checkpoint(s, WAL_PAGES);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
@@ -443,6 +465,7 @@ static cuzk_status sqlite_part(store *base, const store_job *j, uint32_t partiti
     }
     if (st)
         *complete = 0;
+    checkpoint(s, WAL_PAGES);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
@@ -469,6 +492,7 @@ static cuzk_status sqlite_finish(store *base, const store_job *j, store_state *e
         }
         st = finish_transaction(s, st, err);
     }
+    checkpoint(s, WAL_PAGES);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
@@ -498,6 +522,7 @@ static cuzk_status sqlite_expire(store *base, uint64_t before_ms, uint64_t keep,
                       "expire jobs", err);
     }
     st = finish_transaction(s, st, err);
+    checkpoint(s, WAL_PAGES);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
@@ -548,7 +573,7 @@ static cuzk_status set_up(sqlite_store *s, cuzk_error *err)
         exec(s,
              "PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;"
              "PRAGMA synchronous = FULL; PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
-             "PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 2000",
+             "PRAGMA journal_size_limit = 16777216",
              "be opened", err);
     if (!st)
         st = check_version(s, err);
@@ -599,6 +624,8 @@ cuzk_status store_sqlite_open(store **out, const char *path, cuzk_error *err)
                             s->db ? sqlite3_errmsg(s->db) : "out of memory");
     if (!st)
         st = set_up(s, err);
+    if (!st)
+        sqlite3_wal_hook(s->db, on_commit, s);
     if (st) {
         sqlite_close(&s->head);
         return st;
