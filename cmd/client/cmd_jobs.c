@@ -161,7 +161,7 @@ static int submitted(const cli_args *a, client *c, const uint8_t *reply, size_t 
         return cli_fail(a, &e);
     }
     int rc = EXIT_DONE;
-    if (cli_flag(a, "--wait")) {
+    if (cli_flag(a, "--wait") || cli_given(a, "--out")) { /* who says where the proof goes waits for it */
         rc = await_and_report(a, c, r->job_id, 0);
     } else if (a->json) {
         json_out j;
@@ -185,6 +185,8 @@ static int send_submit(const cli_args *a, const Cuzk__V1__SubmitProofRequest *m)
     client *c;
     uint8_t *reply = NULL;
     size_t size;
+    if (cli_given(a, "--out") && file_check_place(cli_text(a, "--out"), &e)) /* before a proof is made */
+        return cli_fail(a, &e);
     if (client_from_args(&c, a, &e))
         return cli_fail(a, &e);
     int rc = call(c, "SubmitProof", &m->base, &reply, &size, 120000, &e) ? cli_fail(a, &e)
@@ -208,9 +210,6 @@ static int run_submit_porep(const cli_args *a)
     char id[128];
     m.miner_id = cli_u64(a, "--miner-id", 0);
     m.sector_number = cli_u64(a, "--sector", 0);
-    snprintf(id, sizeof(id), "porep-%llu-%llu", (unsigned long long)m.miner_id,
-             (unsigned long long)m.sector_number);
-    m.request_id = (char *)cli_text_or(a, "--request-id", id);
     m.proof_kind = CUZK__V1__PROOF_KIND__POREP_SEAL_COMMIT;
     /* registered_proof 0 is a number of its own: look into the document, as Curio's client knows it. */
     porep_c1 *parsed = NULL;
@@ -223,6 +222,9 @@ static int run_submit_porep(const cli_args *a)
     if (parsed->has_sector && !cli_given(a, "--sector"))
         m.sector_number = parsed->sector_number;
     porep_c1_free(parsed);
+    snprintf(id, sizeof(id), "porep-%llu-%llu", (unsigned long long)m.miner_id,
+             (unsigned long long)m.sector_number);
+    m.request_id = (char *)cli_text_or(a, "--request-id", id);
     m.vanilla_proof = (ProtobufCBinaryData){size, c1};
     rc = send_submit(a, &m);
     mem_free(c1);
@@ -288,7 +290,7 @@ static int run_submit_update(const cli_args *a)
         {"--request-id", OPT_TEXT, "ID", "name of the request (default KIND-MINER-SECTOR)", 0},              \
         {"--priority", OPT_TEXT, "P", "low, normal, high or critical", 0},                                   \
         {"--wait", OPT_FLAG, NULL, "wait for the proof", 0},                                                 \
-        {"--out", OPT_TEXT, "FILE", "with --wait: where the proof goes", 0}, CLIENT_OPTIONS
+        {"--out", OPT_TEXT, "FILE", "where the proof goes; waits for it", 0}, CLIENT_OPTIONS
 
 static const cli_option SUBMIT_POST[] = {VANILLA_OPTIONS, POST_OPTIONS, SUBMIT_OPTIONS};
 static const cli_option SUBMIT_UPDATE[] = {VANILLA_OPTIONS, UPDATE_OPTIONS, SUBMIT_OPTIONS};

@@ -2,9 +2,10 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { connect, golden, grpc, request, sleep, startDaemon, verifies } from './support.mjs';
+import { connect, env, golden, grpc, request, sleep, startDaemon, verifies } from './support.mjs';
 
 let d, c;
 before(async () => {
@@ -124,6 +125,33 @@ test('the 51 MB document is taken in, parsed and checked, and fails by the name 
   assert.equal(r.status, 'FAILED');
   assert.match(r.error_message, /v28-stacked-proof-of-replication.*\.params.*missing/);
   console.log(`submit of ${q.vanilla_proof.length} bytes answered in ${took} ms`);
+});
+
+test('the shell tool: submit names the sector, looks at --out first, waits, await and cancel', async () => {
+  const c1 = join(d.dir, 'c1.json');
+  writeFileSync(c1, request('porep-2k-v1_1-1').vanilla_proof);
+  const cuzk = (...args) => {
+    const r = spawnSync(env.cuzk, [...args, '--addr', d.address, '--json'], { encoding: 'utf8' });
+    return { code: r.status, answer: JSON.parse(r.stdout) };
+  };
+  const submit = (...args) => cuzk('submit', 'porep', '--c1', c1, '--miner-id', '1000', ...args);
+  const queued = async () => (await c.GetStatus({})).queues.reduce((n, q) => n + q.pending + q.in_progress, 0);
+  let r = submit('--request-id', 'not sent', '--out', join(d.dir, 'no', 'folder'));
+  assert.equal(r.code, 2);
+  assert.match(r.answer.error, /no\/folder/);
+  assert.equal(await queued(), 0);
+  // the C1 says which sector it is: the same request as the first test's, which is made already
+  const out = join(d.dir, 'shell.proof');
+  r = submit('--out', out);
+  assert.equal(r.code, 0, JSON.stringify(r.answer));
+  assert.equal(r.answer.status, 'COMPLETED');
+  assert.ok(verifies('porep-2k-v1_1-1', readFileSync(out), d.dir));
+  assert.equal(submit().answer.job_id, r.answer.job_id);
+  assert.equal(cuzk('await', r.answer.job_id).answer.proof, r.answer.proof);
+  assert.equal(cuzk('cancel', r.answer.job_id).answer.was_running, false);
+  assert.equal(cuzk('await', 'no-such').code, 2);
+  r = cuzk('submit', 'porep', '--c1', c1, '--miner-id', '4711', '--wait');
+  assert.deepEqual([r.code, r.answer.status], [1, 'FAILED']);
 });
 
 test('a client that goes away harms nobody; cancel', async () => {
