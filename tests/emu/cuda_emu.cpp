@@ -24,14 +24,19 @@ size_t pretended()
 struct fault {
     const char *name;
     long count = 0, wish = 0;
-    bool now()
+    bool changed() // the wish is another one than before
     {
         const char *s = getenv(name);
         long w = s ? strtol(s, nullptr, 0) : 0;
-        if (w != wish) {
-            wish = w;
-            count = 0;
-        }
+        if (w == wish)
+            return false;
+        wish = w;
+        count = 0;
+        return true;
+    }
+    bool now()
+    {
+        (void)changed();
         return ++count == wish;
     }
 };
@@ -82,7 +87,7 @@ cudaError_t cudaDriverGetVersion(int *v)
 cudaError_t cudaSetDevice(int)
 {
     std::lock_guard<std::mutex> g(lock);
-    if (!getenv("CUZK_EMU_FAIL_LAUNCH"))
+    if (launch_fault.changed())
         sticky = cudaSuccess; // a new process, so to say
     return sticky;
 }

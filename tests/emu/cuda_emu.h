@@ -4,7 +4,7 @@
 //
 // CUZK_EMU_MEMORY sets the size of the pretended device (bytes). CUZK_EMU_FAIL_ALLOC=n makes the n-th device
 // allocation fail, CUZK_EMU_FAIL_LAUNCH=n the n-th kernel launch, with an error that sticks as on a real
-// device until the variable is taken away.
+// device until the variable changes.
 #pragma once
 #include <algorithm>
 #include <stdint.h>
