@@ -158,7 +158,8 @@ void engine_destroy(engine *e)
 {
     if (!e)
         return;
-    engine_drain(e, 0);
+    if (e->store) /* else it did not come far enough to have jobs */
+        engine_drain(e, 0);
     stages_stop(e);
     stop_background(e);
     keys_destroy(e);

@@ -35,6 +35,47 @@ static engine *start(const config *c)
     return e;
 }
 
+static void test_second_engine(void **state)
+{
+    (void)state;
+    config c;
+    file_config(&c, "second");
+    engine *e = start(&c), *second;
+    cuzk_error err = {0};
+    assert_int_equal(engine_create_on(&second, &c, gate_backend(1), &err), CUZK_BUSY);
+    assert_non_null(strstr(err.message, "in use by another process"));
+    assert_null(second);
+    engine_destroy(e);
+}
+
+/* Whichever allocation of the start fails, it ends with a sentence and nothing is left. */
+static void test_start_without_memory(void **state)
+{
+    (void)state;
+    config c;
+    test_config(&c);
+    test_set(&c, "synthesis.threads", "2");
+    const cuzk_backend *b = gate_backend(1);
+    cuzk_status s = CUZK_OUT_OF_MEMORY;
+    unsigned n = 0;
+    while (s) {
+        engine *e;
+        cuzk_error err = {0};
+        mem_fault_set(++n, 0);
+        s = engine_create_on(&e, &c, b, &err);
+        mem_fault_set(0, 0);
+        if (s) {
+            assert_int_equal(s, CUZK_OUT_OF_MEMORY);
+            assert_true(strlen(err.message) > 10);
+            assert_null(e);
+        } else {
+            engine_destroy(e);
+        }
+        assert_true(n < 100000);
+    }
+    print_message("%u allocations\n", n - 1);
+}
+
 static void test_restart_resumes(void **state)
 {
     (void)state;
@@ -435,6 +476,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill), /* first: it forks, and no thread must be left from another test */
+        cmocka_unit_test(test_second_engine),
+        cmocka_unit_test(test_start_without_memory),
         cmocka_unit_test(test_restart_resumes),
         cmocka_unit_test(test_partitions_are_kept),
         cmocka_unit_test(test_drain),
