@@ -60,19 +60,19 @@ static cuzk_status check_verdict(engine *e, const params *p, cuzk_error *err)
     return s;
 }
 
-static cuzk_status open_files(engine *e, circuit_key *k, cuzk_error *err)
+static cuzk_status open_files(engine *e, circuit_key *k, int *is_test, cuzk_error *err)
 {
     char path[4096], cache[4096];
     const char *dir = e->config.srs.param_cache[0] ? e->config.srs.param_cache : NULL;
     cuzk_status s =
-        params_find(path, sizeof(path), dir, k->info, ".params", e->config.srs.allow_test, &k->is_test, err);
+        params_find(path, sizeof(path), dir, k->info, ".params", e->config.srs.allow_test, is_test, err);
     if (s)
         return s;
-    if (k->is_test)
+    if (*is_test)
         log_write(LOG_WARN, "srs",
                   "%s is a test SRS: its secrets are public, so its proofs prove nothing to anyone", path);
     s = params_open(&k->srs, path, err);
-    if (!s && !k->is_test && e->config.srs.check_digests)
+    if (!s && !*is_test && e->config.srs.check_digests)
         s = digest_check_key(k->srs, k->info, err);
     if (!s)
         s = check_verdict(e, k->srs, err);
@@ -167,7 +167,8 @@ static void *loader_main(void *arg)
     const circuit_info *info = k->info;
     uint64_t start = clock_ns();
     cuzk_error why = {0};
-    cuzk_status s = open_files(e, k, &why);
+    int is_test = 0;
+    cuzk_status s = open_files(e, k, &is_test, &why);
     if (!s) {
         measure(e, k);
         s = reserve(e, k, &why);
@@ -175,6 +176,7 @@ static void *loader_main(void *arg)
     pthread_mutex_lock(&e->lock);
     k->load_ns = clock_ns() - start;
     k->used_ns = clock_ns();
+    k->is_test = is_test;
     k->state = s ? KEY_FAILED : KEY_READY;
     k->error = why;
     k->references--; /* from here on it may be evicted; tell_waiters looks at it before it lets the lock go */

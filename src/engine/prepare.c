@@ -135,7 +135,7 @@ static void prepare_unit(engine *e, unit *u)
     cuzk_error why = {0};
     cuzk_status s = store_shared(e->store) ? take_partition(e, u, &why) : CUZK_OK;
     if (s == CUZK_NOT_FOUND) { /* another daemon was faster */
-        u->state = UNIT_FINISHED;
+        unit_set_state(e, u, UNIT_FINISHED);
         unit_free(e, u);
         return;
     }

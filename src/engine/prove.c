@@ -240,7 +240,7 @@ static void finish_unit(engine *e, unit *u)
     memcpy(j->proof + (size_t)u->partition * GROTH16_PROOF_BYTES, proof, GROTH16_PROOF_BYTES);
     pthread_mutex_unlock(&e->lock);
     s = keep_proof(e, j, u, proof, &complete, &why);
-    u->state = UNIT_FINISHED;
+    unit_set_state(e, u, UNIT_FINISHED);
     if (s && s != CUZK_BUSY) { /* busy: the job is over, or another daemon has the partition now */
         job_fail(e, j, &why);
     } else if (!s) {

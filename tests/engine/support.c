@@ -411,6 +411,39 @@ void gate_open(void)
     set_closed(0);
 }
 
+static int locked(int *field, int value, int set)
+{
+    pthread_mutex_lock(&the_gate.lock);
+    if (set)
+        *field = value;
+    int now = *field;
+    pthread_mutex_unlock(&the_gate.lock);
+    return now;
+}
+
+int gate_started(int device)
+{
+    return locked(&the_gate.started[device], 0, 0);
+}
+void gate_fail(int device, int proofs)
+{
+    locked(&the_gate.fail[device], proofs, 1);
+}
+void gate_spoil(int device, int proofs)
+{
+    locked(&the_gate.wrong[device], proofs, 1);
+}
+int gate_largest_batch(void)
+{
+    return locked(&the_gate.largest_batch, 0, 0);
+}
+void gate_delay(uint64_t ms)
+{
+    pthread_mutex_lock(&the_gate.lock);
+    the_gate.delay_ms = ms;
+    pthread_mutex_unlock(&the_gate.lock);
+}
+
 void gate_wait(int waiting)
 {
     int now = -1;

@@ -65,6 +65,11 @@ extern gate the_gate;
 const cuzk_backend *gate_backend(unsigned devices); /* open, nothing fails */
 void gate_close(void);
 void gate_open(void);
+int gate_started(int device); /* proofs begun there */
+void gate_fail(int device, int proofs);
+void gate_spoil(int device, int proofs);
+void gate_delay(uint64_t ms);
+int gate_largest_batch(void);
 void gate_wait(int waiting); /* until so many proofs stand at the gate */
 
 /* Polls until the condition holds, or fails after ten seconds. */

@@ -118,9 +118,7 @@ static void test_partitions_are_kept(void **state)
     file_config(&c, "partitions");
     engine *e = start(&c);
     char id[JOB_ID_SIZE];
-    pthread_mutex_lock(&the_gate.lock);
-    the_gate.delay_ms = 400; /* between the two partitions there is time to stop */
-    pthread_mutex_unlock(&the_gate.lock);
+    gate_delay(400); /* between the two partitions there is time to stop */
     submit(e, &window2, "two", 0, id);
     wait_for(({
         pthread_mutex_lock(&e->lock);
@@ -131,7 +129,7 @@ static void test_partitions_are_kept(void **state)
     engine_destroy(e);
     e = start(&c);
     assert_proved(e, id, &window2);
-    assert_int_equal(the_gate.started[0], 1);
+    assert_int_equal(gate_started(0), 1);
     engine_destroy(e);
 }
 

@@ -30,9 +30,7 @@ static seen watch_requests(config *c, const test_request *r)
     seen s = {0};
     engine *e = start(c);
     char id[3][JOB_ID_SIZE], name[16];
-    pthread_mutex_lock(&the_gate.lock);
-    the_gate.delay_ms = 60;
-    pthread_mutex_unlock(&the_gate.lock);
+    gate_delay(60);
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "seen-%d", i);
         submit(e, r, name, 0, id[i]);
@@ -392,7 +390,7 @@ static int batch_with_wait(const char *wait)
     submit(e, &update, "b", 0, id[1]);
     assert_proved(e, id[0], &update);
     assert_proved(e, id[1], &update);
-    int largest = the_gate.largest_batch;
+    int largest = gate_largest_batch();
     engine_destroy(e);
     return largest ? largest : 1;
 }

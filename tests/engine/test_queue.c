@@ -294,7 +294,7 @@ static int largest_batch(const char *size, const char *wait, const test_request 
     gate_open();
     for (int i = 0; i < 4; i++)
         assert_proved(e, id[i], r);
-    int largest = the_gate.largest_batch;
+    int largest = gate_largest_batch();
     engine_destroy(e);
     return largest;
 }
@@ -323,7 +323,7 @@ static void test_batch_and_post(void **state)
     submit(e, &update, "a", 0, a);
     submit(e, &update, "b", 0, b);
     gate_wait(1);
-    assert_int_equal(the_gate.largest_batch, 2);
+    assert_int_equal(gate_largest_batch(), 2);
     int was_running;
     cuzk_error err = {0};
     assert_int_equal(engine_cancel(e, a, &was_running, &err), CUZK_OK);

@@ -63,12 +63,7 @@ static void test_cancel_queued_and_proving(void **state)
     uint64_t start = clock_ns();
     cancel_now(e, proving, 1);
     /* The device is free for the next one as soon. */
-    wait_for(({
-        pthread_mutex_lock(&the_gate.lock);
-        int started = the_gate.started[0];
-        pthread_mutex_unlock(&the_gate.lock);
-        started == 2;
-    }));
+    wait_for(({ gate_started(0) == 2; }));
     print_message("device free after %.0f ms\n", (double)(clock_ns() - start) / 1e6);
     gate_open();
     assert_proved(e, next, &window);
@@ -93,7 +88,7 @@ static void test_cancel_in_each_stage(void **state)
         submit(e, &porep, name, 0, id);
         wait_for(has_stage(e, id, after[i]));
         if (i == 3)
-            wait_for(the_gate.started[0] == 1);
+            wait_for(gate_started(0) == 1);
         cancel_now(e, id, 1);
     }
     /* Nothing of it stays: memory, units, the device. */

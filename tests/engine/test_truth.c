@@ -52,16 +52,15 @@ static void test_retry_elsewhere(void **state)
     test_config(&c);
     engine *e = start_on(&c, 2);
     char id[JOB_ID_SIZE];
-    the_gate.fail[0] = the_gate.fail[1] = 0;
     gate_close();
     submit(e, &window, "fails once", 0, id);
     gate_wait(1);
-    int first = the_gate.started[0] ? 0 : 1;
-    the_gate.fail[first] = 1;
+    int first = gate_started(0) ? 0 : 1;
+    gate_fail(first, 1);
     gate_open();
     assert_proved(e, id, &window);
-    assert_int_equal(the_gate.started[first], 1);
-    assert_int_equal(the_gate.started[1 - first], 1); /* the other device */
+    assert_int_equal(gate_started(first), 1);
+    assert_int_equal(gate_started(1 - first), 1); /* the other device */
     assert_int_equal((int)metric(e, "cuzk_retries_total"), 1);
     engine_destroy(e);
 }
@@ -74,11 +73,11 @@ static void test_wrong_proof_stays_inside(void **state)
     engine *e = start_on(&c, 1);
     char id[JOB_ID_SIZE];
     outcome o;
-    the_gate.wrong[0] = 1;
+    gate_spoil(0, 1);
     submit(e, &window, "wrong once", 0, id);
     assert_proved(e, id, &window); /* verified, found wrong, proved again */
     assert_int_equal((int)metric(e, "cuzk_invalid_proofs_total"), 1);
-    the_gate.wrong[0] = 2;
+    gate_spoil(0, 2);
     submit(e, &window, "wrong twice", 0, id);
     await_job(e, id, 0, &o);
     assert_int_equal(o.state, JOB_FAILED);
@@ -102,7 +101,7 @@ static void test_quarantine(void **state)
     outcome o;
     int was;
     cuzk_error err = {0};
-    the_gate.fail[0] = 4; /* two jobs, two attempts each: after three the device rests */
+    gate_fail(0, 4); /* two jobs, two attempts each: after three the device rests */
     submit(e, &window, "a", 0, id);
     await_job(e, id, 0, &o);
     assert_int_equal(o.state, JOB_FAILED);
@@ -110,11 +109,11 @@ static void test_quarantine(void **state)
     submit(e, &window, "b", 0, id);
     wait_for(device_status(e, 0).quarantined);
     assert_int_equal(device_status(e, 0).failures, 3);
-    assert_int_equal(the_gate.started[0], 3);
+    assert_int_equal(gate_started(0), 3);
     await_job(e, id, 300, &o); /* the second attempt waits: no device is left */
     assert_int_equal(o.state, JOB_TIMEOUT);
     assert_int_equal(engine_clear_quarantine(e, 7, &was, &err), CUZK_NOT_FOUND);
-    the_gate.fail[0] = 0;
+    gate_fail(0, 0);
     assert_int_equal(engine_clear_quarantine(e, 0, &was, &err), CUZK_OK);
     assert_true(was);
     assert_proved(e, id, &window);
@@ -132,7 +131,7 @@ static void test_quarantine_ends_by_itself(void **state)
     engine *e = start_on(&c, 1);
     char id[2][JOB_ID_SIZE];
     outcome o;
-    the_gate.fail[0] = 3;
+    gate_fail(0, 3);
     submit(e, &window, "a", 0, id[0]);
     submit(e, &window, "b", 0, id[1]);
     await_job(e, id[0], 0, &o);
@@ -151,14 +150,14 @@ static void test_one_of_two_is_lost(void **state)
     test_set(&c, "gpus.quarantine", "0");
     engine *e = start_on(&c, 2);
     char id[6][JOB_ID_SIZE], name[16];
-    the_gate.fail[1] = 1000;
+    gate_fail(1, 1000);
     for (int i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "job-%d", i);
         submit(e, &window2, name, 0, id[i]);
     }
     for (int i = 0; i < 6; i++)
         assert_proved(e, id[i], &window2);
-    assert_true(the_gate.started[1] <= 3);
+    assert_true(gate_started(1) <= 3);
     engine_destroy(e);
 }
 
@@ -172,8 +171,8 @@ static void test_both_devices_work(void **state)
     gate_close();
     submit(e, &window2, "two partitions", 0, id);
     gate_wait(2); /* one on each */
-    assert_int_equal(the_gate.started[0], 1);
-    assert_int_equal(the_gate.started[1], 1);
+    assert_int_equal(gate_started(0), 1);
+    assert_int_equal(gate_started(1), 1);
     gate_open();
     assert_proved(e, id, &window2);
     engine_destroy(e);
@@ -210,7 +209,7 @@ static void test_foreign_key(void **state)
     await_job(e, id, 0, &o);
     assert_int_equal(o.state, JOB_FAILED);
     assert_non_null(strstr(o.error, "is not the published file"));
-    assert_int_equal(the_gate.started[0], 0);
+    assert_int_equal(gate_started(0), 0);
     engine_destroy(e);
     test_set(&c, "srs.check_digests", "false");
     e = start_on(&c, 1);
