@@ -18,7 +18,7 @@ static const cli_command *const COMMANDS[] = {
 #ifdef CUZK_HAVE_CLIENT
     &command_submit_porep,  &command_submit_winning,  &command_submit_window,  &command_submit_update,
     &command_await,         &command_cancel,          &command_status,         &command_top,
-    &command_config_check,  &command_config_example,
+    &command_config_check,  &command_config_example,  &command_device_clear,
 #endif
 };
 

@@ -27,6 +27,6 @@ cuzk_status client_call(client *c, const char *method, const void *request, size
 cuzk_status client_from_args(client **out, const cli_args *a, cuzk_error *err) CUZK_MUST_CHECK;
 extern const cli_command command_submit_porep, command_submit_winning, command_submit_window,
     command_submit_update;
-extern const cli_command command_await, command_cancel, command_status, command_top;
+extern const cli_command command_await, command_cancel, command_status, command_top, command_device_clear;
 extern const cli_command command_config_check, command_config_example;
 #endif

@@ -13,6 +13,7 @@ static void add_gpu(json_out *j, const Cuzk__V1__GPUStatus *g)
     json_u64(j, "vram_free_bytes", g->vram_free_bytes);
     json_string(j, "current_job_id", g->current_job_id);
     json_string(j, "current_proof_kind", g->current_proof_kind);
+    json_bool(j, "quarantined", g->quarantined);
     json_end_object(j);
 }
 
@@ -69,8 +70,9 @@ static int print_text(const Cuzk__V1__GetStatusResponse *r)
                r->queues[i]->in_progress);
     for (size_t i = 0; i < r->n_gpus; i++) {
         const Cuzk__V1__GPUStatus *g = r->gpus[i];
-        printf("  device %u %s, %.1f of %.1f GiB free%s%s\n", g->ordinal, g->name,
+        printf("  device %u %s, %.1f of %.1f GiB free%s%s%s\n", g->ordinal, g->name,
                (double)g->vram_free_bytes / 1073741824.0, (double)g->vram_total_bytes / 1073741824.0,
+               g->quarantined ? ", set aside after failures (cuzk device clear)" : "",
                *g->current_job_id ? ", proving " : "", g->current_job_id);
     }
     for (size_t i = 0; i < r->n_loaded_srs; i++)

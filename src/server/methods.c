@@ -364,6 +364,25 @@ static void handle_evict(rpc_call *c, const uint8_t *data, size_t size)
     cuzk__v1__evict_srs_request__free_unpacked(m, NULL);
 }
 
+static void handle_clear_quarantine(rpc_call *c, const uint8_t *data, size_t size)
+{
+    Cuzk__V1__ClearQuarantineRequest *m = cuzk__v1__clear_quarantine_request__unpack(NULL, size, data);
+    if (!m) {
+        malformed(c);
+        return;
+    }
+    int was_set_aside = 0;
+    cuzk_error e = {0};
+    if (engine_clear_quarantine(c->server->engine, m->ordinal, &was_set_aside, &e)) {
+        rpc_fail_error(c, &e);
+    } else {
+        Cuzk__V1__ClearQuarantineResponse r = CUZK__V1__CLEAR_QUARANTINE_RESPONSE__INIT;
+        r.was_set_aside = was_set_aside;
+        rpc_send_message(c, &r.base);
+    }
+    cuzk__v1__clear_quarantine_request__free_unpacked(m, NULL);
+}
+
 /* The message points into s and into these arrays. */
 typedef struct status_message {
     Cuzk__V1__GetStatusResponse m;
@@ -391,6 +410,7 @@ static void fill_devices(status_message *t, engine_status *s)
         t->gpu[i].vram_free_bytes = d->memory_free;
         t->gpu[i].current_job_id = (char *)d->current_job;
         t->gpu[i].current_proof_kind = (char *)d->current_kind;
+        t->gpu[i].quarantined = d->quarantined;
         t->gpus[i] = &t->gpu[i];
     }
     t->m.n_gpus = s->device_count;
@@ -471,6 +491,7 @@ const rpc_method SERVER_METHODS[] = {
     {PATH("GetMetrics"), handle_metrics, 0, 0},
     {PATH("PreloadSRS"), handle_preload, 0, 0},
     {PATH("EvictSRS"), handle_evict, 0, 0},
+    {PATH("ClearQuarantine"), handle_clear_quarantine, 0, 0},
     {"/grpc.health.v1.Health/Check", health_handle_check, 1, 0},
     {"/grpc.health.v1.Health/Watch", health_handle_watch, 1, 1},
     {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", reflection_handle, 0, 1},
