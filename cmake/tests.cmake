@@ -30,13 +30,18 @@ list(REMOVE_ITEM CUZK_TEST_LISTS ${CMAKE_SOURCE_DIR}/tests/cli/tests.cmake)
 foreach(list ${CUZK_TEST_LISTS})
   include(${list})
 endforeach()
-# What runs under the thread sanitizer in CI: ctest -L threads, built by the target of that name.
-add_custom_target(cuzk_thread_tests)
-foreach(case unit/base unit/r1cs unit/witness unit/porep_check engine/queue)
-  if(TEST ${case})
-    set_property(TEST ${case} APPEND PROPERTY LABELS threads)
-    string(REPLACE "unit/" "test_" program ${case})
-    string(REPLACE "engine/" "engine_" program ${program})
-    add_dependencies(cuzk_thread_tests ${program})
-  endif()
-endforeach()
+# What runs under sanitizers in CI, built by the targets of these names: readers of foreign bytes under address and
+# undefined-behaviour sanitizers (ctest -L sanitized), users of threads under the thread sanitizer (ctest -L threads).
+# Every other unit test runs under them as well: build with -DCUZK_SANITIZE and ctest -L unit.
+function(cuzk_label_tests label target)
+  add_custom_target(${target})
+  foreach(case ${ARGN})
+    if(TEST unit/${case})
+      set_property(TEST unit/${case} APPEND PROPERTY LABELS ${label})
+      add_dependencies(${target} test_${case})
+    endif()
+  endforeach()
+endfunction()
+cuzk_label_tests(sanitized cuzk_sanitized_tests base boolean c1 challenges curve field graph loader merkle params porep_check
+  post post_bad r1cs r1cs_cache registry update_bad witness)
+cuzk_label_tests(threads cuzk_thread_tests base r1cs witness porep_check)
