@@ -89,9 +89,8 @@ static unsigned witness_limit(const engine *e)
 }
 
 /* A critical job passes the limits by one, so that it never waits behind finished witnesses of others. */
-static int witness_allowed(const engine *e, const job *j)
+static int witness_allowed(const engine *e, unsigned extra)
 {
-    unsigned extra = j->priority == PRIORITY_CRITICAL;
     if (!e->config.pipeline.enabled) /* finishing counts as well: strictly one thing after the other */
         return count_units(e, UNIT_WITNESS, UNIT_FINISHED) < witness_limit(e);
     if (count_units(e, UNIT_WITNESS, UNIT_PROVING) >= witness_limit(e) + extra)
@@ -103,14 +102,13 @@ static int witness_allowed(const engine *e, const job *j)
 }
 
 /* Jobs that are parsed and wait for their first witness need not be many. */
-static int parse_allowed(const engine *e, const job *j)
+static int parse_allowed(const engine *e, unsigned extra)
 {
     unsigned waiting = 0;
     for (const job *o = e->jobs; o; o = o->next)
         waiting +=
             !job_ended(o) && (o->parsing || (o->task && o->open == o->partitions - o->done && !o->active));
-    return waiting < e->config.pipeline.synthesis_concurrency + e->config.scheduler.max_batch_size +
-                         (j->priority == PRIORITY_CRITICAL);
+    return waiting < e->config.pipeline.synthesis_concurrency + e->config.scheduler.max_batch_size + extra;
 }
 
 /* What parsing takes at most: the input, and what is made of it. */
@@ -118,11 +116,6 @@ static uint64_t parse_bytes(const job *j)
 {
     return 2 * j->input_bytes + (1 << 20);
 }
-
-typedef struct choice {
-    step step;
-    uint64_t bytes;
-} choice;
 
 static step fail_for_memory(engine *e, const char *what, uint64_t bytes, cuzk_error *why)
 {
@@ -136,8 +129,6 @@ static step fail_for_memory(engine *e, const char *what, uint64_t bytes, cuzk_er
 static step try_parse(engine *e, job *j, cuzk_error *why)
 {
     uint64_t bytes = parse_bytes(j);
-    if (!parse_allowed(e, j))
-        return STEP_NONE;
     if (bytes > e->budget)
         return fail_for_memory(e, "reading its input", bytes, why);
     if (!budget_take_locked(e, bytes))
@@ -148,8 +139,6 @@ static step try_parse(engine *e, job *j, cuzk_error *why)
 
 static step try_witness(engine *e, job *j, const circuit_key *k, uint64_t *bytes, cuzk_error *why)
 {
-    if (!witness_allowed(e, j))
-        return STEP_NONE;
     uint64_t working = k->working_bytes > e->working_reserved ? k->working_bytes - e->working_reserved : 0;
     uint64_t need = k->witness_bytes + working;
     if (k->witness_bytes + k->working_bytes + k->reserved + j->reserved > e->budget)
@@ -196,27 +185,55 @@ static int wants_step(const engine *e, const job *j)
     return j->open > 0 || j->held;
 }
 
-static job *best_candidate(engine *e, uint64_t search)
+/* One search for the next step. What holds for all jobs alike is found out once, so that a queue of any
+ * length is walked a few times at most: index 1 is for critical jobs, which may pass the limits by one. */
+typedef struct search {
+    int parse[2], witness[2];
+    const circuit_info *waits[ENGINE_KINDS * 4]; /* circuits that are being loaded */
+    size_t waiting;
+} search;
+
+static int may_go(const engine *e, const search *s, const job *j)
+{
+    int critical = j->priority == PRIORITY_CRITICAL;
+    if (!wants_step(e, j) || !(j->task ? s->witness[critical] : s->parse[critical]))
+        return 0;
+    for (size_t i = 0; i < s->waiting && j->task; i++)
+        if (s->waits[i] == j->circuit)
+            return 0;
+    return 1;
+}
+
+static job *best_candidate(engine *e, const search *s, uint64_t mark)
 {
     uint64_t now = clock_ns();
     job *best = NULL;
     for (job *j = e->jobs; j; j = j->next)
-        if (j->passed_over != search && wants_step(e, j) && (!best || before(e, j, best, now)))
+        if (j->passed_over != mark && may_go(e, s, j) && (!best || before(e, j, best, now)))
             best = j;
     return best;
 }
 
 step sched_next_step_locked(engine *e, job **out, uint64_t *bytes, cuzk_error *why)
 {
-    uint64_t search = ++e->searches;
-    for (job *j; (j = best_candidate(e, search)) != NULL;) {
-        step s = try_job(e, j, bytes, why);
+    uint64_t mark = ++e->searches;
+    search s = {.waiting = 0};
+    for (unsigned critical = 0; critical < 2; critical++) {
+        s.parse[critical] = parse_allowed(e, critical);
+        s.witness[critical] = witness_allowed(e, critical);
+    }
+    for (job *j; (j = best_candidate(e, &s, mark)) != NULL;) {
+        step next = try_job(e, j, bytes, why);
         *out = j;
-        if (s == STEP_BLOCKED)
+        /* It waits for memory that others will give back, and nobody behind it may take that first; where
+         * nothing is under way those behind it are what holds the memory. */
+        if (next == STEP_BLOCKED && (e->units || e->loaders))
             return STEP_NONE;
-        if (s != STEP_NONE)
-            return s;
-        j->passed_over = search;
+        if (next != STEP_NONE && next != STEP_BLOCKED)
+            return next;
+        j->passed_over = mark;
+        if (next == STEP_NONE && s.waiting < sizeof(s.waits) / sizeof(s.waits[0]))
+            s.waits[s.waiting++] = j->circuit;
     }
     return STEP_NONE;
 }

