@@ -96,8 +96,9 @@ static job_state end_state(const cancel_token *t, cuzk_status s)
 void job_fail(engine *e, job *j, const cuzk_error *why)
 {
     pthread_mutex_lock(&e->lock);
+    job_state state = end_state(&j->cancel, why->status);
     if (!j->detached) /* stopped with the daemon: the store keeps it for the next start */
-        job_end(e, j, end_state(&j->cancel, why->status), why->message);
+        job_end(e, j, state, state == JOB_TIMEOUT ? "the deadline has passed" : why->message);
     pthread_mutex_unlock(&e->lock);
 }
 
