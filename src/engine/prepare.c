@@ -53,6 +53,17 @@ static cuzk_status hold_partition(engine *e, job *j, cuzk_error *err)
     return s;
 }
 
+/* A stop in good order that came just before the note has put the job back already: it does so again, or the
+ * next start would take this one for a crash. */
+static cuzk_status note_start(engine *e, job *j, cuzk_error *err)
+{
+    cuzk_status s = store_start(e->store, j->id, clock_wall_ns() / 1000000u, err);
+    pthread_mutex_lock(&e->lock);
+    int detached = j->detached;
+    pthread_mutex_unlock(&e->lock);
+    return !s && detached ? store_requeue(e->store, j->id, err) : s;
+}
+
 static void parse_and_check(engine *e, job *j)
 {
     cuzk_error why = {0};
@@ -61,7 +72,7 @@ static void parse_and_check(engine *e, job *j)
     cuzk_status s = hold_partition(e, j, &why);
     int lost = s == CUZK_NOT_FOUND;
     if (!s)
-        s = store_start(e->store, j->id, clock_wall_ns() / 1000000u, &why);
+        s = note_start(e, j, &why);
     if (!s) {
         s = read_task(e, j, &t, &parsed, &why);
         job_event(e, j, STAGE_PARSE, -1, -1, start, parsed);
