@@ -1,43 +1,28 @@
-/* cuzk doctor: looks at the machine and says in sentences what stands in the way, and what to do about it. */
+/* cuzk doctor: looks at the machine and at what the daemon is told to use, and says in sentences what stands
+ * in the way and what to do about it. */
 #include "api/circuits.h"
-#include "base/cpu.h"
-#include "base/mem.h"
 #include "cli/commands.h"
-#include "cuzk/backend.h"
-#include <arpa/inet.h>
-#include <dirent.h>
-#include <errno.h>
-#include <netdb.h>
+#include "cli/doctor.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#define GIB 1073741824.0
+#define USUAL_CONFIG "/etc/cuzk/cuzk.toml"
 
-typedef enum verdict { FINE, NOTE, PROBLEM } verdict;
 static const char *const VERDICTS[] = {"ok", "note", "problem"};
 
-typedef struct doctor {
-    const cli_args *a;
-    json_out j;
-    unsigned problems;
-} doctor;
-
-static void say(doctor *d, verdict v, const char *subject, const char *format, ...) CUZK_PRINTF(4, 5);
-static void say(doctor *d, verdict v, const char *subject, const char *format, ...)
+void doctor_say(doctor *d, verdict v, const char *subject, const char *format, ...)
 {
-    char text[1024];
+    char text[2048];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     d->problems += v == PROBLEM;
     if (!d->a->json) {
-        printf("%-8s %-10s %s\n", VERDICTS[v], subject, text);
+        printf("%-8s %-13s %s\n", VERDICTS[v], subject, text);
         return;
     }
     json_begin_object(&d->j, NULL);
@@ -47,9 +32,7 @@ static void say(doctor *d, verdict v, const char *subject, const char *format, .
     json_end_object(&d->j);
 }
 
-/* For tests, which cannot change the machine: CUZK_DOCTOR_PRETEND="memory=3,disk=0.5,ifma=0" puts these
- * values in the place of what was found. Memory and disk are in GiB. Nothing but the doctor looks at it. */
-static double pretended(const char *what, double found)
+double doctor_pretended(const char *what, double found)
 {
     const char *at = getenv("CUZK_DOCTOR_PRETEND");
     size_t n = strlen(what);
@@ -59,195 +42,68 @@ static double pretended(const char *what, double found)
     return found;
 }
 
-static void look_at_processor(doctor *d)
+/* ---- what the daemon is going to use ---- */
+
+static void plan_defaults(doctor_plan *p)
 {
-    const cpu_features *f = cpu_get();
-    int ifma = pretended("ifma", f->ifma) != 0, sha = pretended("sha", f->sha_ni) != 0;
-    const char *forced = getenv("CUZK_CPU");
-    if (forced && !strcmp(forced, "portable"))
-        say(d, NOTE, "processor",
-            "%s; CUZK_CPU=portable forces the scalar code: unset it, proofs take several times longer",
-            f->name);
-    else if (ifma)
-        say(d, FINE, "processor", "%s, %u threads; AVX-512 IFMA is in use, eight field elements at once",
-            f->name, pool_processors());
-    else
-        say(d, NOTE, "processor",
-            "%s, %u threads; no AVX-512 IFMA, so the scalar code is in use: CPU proofs take several times "
-            "longer",
-            f->name, pool_processors());
-    if (!sha)
-        say(d, NOTE, "processor", "no SHA instructions: digests of circuits and parameters take longer");
+    snprintf(p->params, sizeof(p->params), "%s", params_dir_or_default(NULL));
+    circuit_cache_dir(p->circuits, sizeof(p->circuits));
+    snprintf(p->store, sizeof(p->store), "sqlite::memory:");
+    snprintf(p->listen, sizeof(p->listen), "127.0.0.1:9820");
+    snprintf(p->backend, sizeof(p->backend), "auto");
+    p->max_queued = 256;
 }
 
-static void look_at_memory(doctor *d)
+static void take_text(char *out, size_t size, const cli_args *a, const char *option)
 {
-    double available = pretended("memory", (double)mem_available_bytes() / GIB);
-    if (available < 4)
-        say(d, PROBLEM, "memory",
-            "%.1f GiB are available; 2 KiB circuits need 2 GiB, 32 GiB circuits 32 GiB and more: stop other "
-            "programs or "
-            "add memory",
-            available);
-    else
-        say(d, available < 48 ? NOTE : FINE, "memory", "%.1f GiB are available%s", available,
-            available < 48 ? "; a 32 GiB PoRep or WindowPoSt on the CPU needs about 48 GiB" : "");
-    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    char mode[64] = "";
-    int never = f && fgets(mode, sizeof(mode), f) && strstr(mode, "[never]");
-    if (pretended("hugepages", !never) == 0)
-        say(d, NOTE, "hugepages",
-            "transparent huge pages are off; sums and transforms run faster with them: echo madvise > "
-            "/sys/kernel/mm/transparent_hugepage/enabled");
-    else
-        say(d, FINE, "hugepages", "transparent huge pages are available");
-    if (f)
-        fclose(f);
+    if (cli_text(a, option))
+        snprintf(out, size, "%s", cli_text(a, option));
 }
 
-static void look_at_devices(doctor *d)
+static void make_plan(doctor *d)
 {
-    const cuzk_backend *b;
-    cuzk_error e = {0};
-    uint32_t count = 0;
-    if (cuzk_backend_load(&b, NULL, &e) || b->device_count(&count, &e)) {
-        say(d, NOTE, "gpu", "%s", e.message);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        cuzk_device_info info;
-        if (b->device_describe(i, &info, &e)) {
-            say(d, PROBLEM, "gpu", "device %u: %s", i, e.message);
-            continue;
-        }
-        double gib = pretended("vram", (double)info.memory_total / GIB);
-        if (gib < 16)
-            say(d, NOTE, "gpu",
-                "device %u: %s, %.0f GiB; below 16 GiB circuits of 32 GiB are proved in small chunks", i,
-                info.name, gib);
-        else
-            say(d, FINE, "gpu", "device %u: %s, %.0f GiB, %s", i, info.name, gib, info.detail);
-    }
-}
-
-static void look_at_parameters(doctor *d)
-{
-    const char *dir = params_dir_or_default(cli_text(d->a, "--params"));
-    if (access(dir, R_OK | X_OK)) {
-        say(d, PROBLEM, "parameters",
-            "the folder %s cannot be read: %s; fetch the files (curio fetch-params) or set srs.param_cache",
-            dir, strerror(errno));
-        return;
-    }
-    unsigned found = 0, tests = 0;
-    for (size_t i = 0; i < circuit_count(); i++) {
-        const circuit_info *info = circuit_at(i);
-        char path[4096];
-        int is_test;
-        cuzk_error e = {0};
-        params *p;
-        if (params_find(path, sizeof(path), dir, info, ".params", 1, &is_test, &e))
-            continue;
-        found += !is_test;
-        tests += (unsigned)is_test;
-        if (access(path, R_OK)) {
-            say(d, PROBLEM, "parameters", "%s cannot be read by user %u: %s; give the user permission", path,
-                (unsigned)getuid(), strerror(errno));
-            continue;
-        }
-        if (params_open(&p, path, &e)) {
-            say(d, PROBLEM, "parameters", "%s: fetch the file again", e.message);
-            continue;
-        }
-        params_close(p);
-    }
-    if (!found)
-        say(d, PROBLEM, "parameters",
-            "%s holds no registered parameter file (and %u test SRS); fetch them (curio fetch-params) or set "
-            "srs.param_cache",
-            dir, tests);
+    const cli_args *a = d->a;
+    doctor_plan *p = &d->plan;
+    plan_defaults(p);
+#ifdef CUZK_HAVE_CLIENT
+    const char *config = cli_text(a, "--config");
+    if (config || !access(USUAL_CONFIG, F_OK))
+        doctor_read_config(d, config ? config : USUAL_CONFIG);
     else
-        say(d, FINE, "parameters",
-            "%s holds %u registered parameter files; cuzk params FILE compares one with its published digest",
-            dir, found);
-}
-
-static void look_at_folder(doctor *d, const char *subject, const char *dir)
-{
-    cuzk_error e = {0};
-    struct statvfs v;
-    int made = file_make_dirs(dir, &e) == CUZK_OK;
-    double left = made && statvfs(dir, &v) == 0 ? (double)v.f_bavail * (double)v.f_frsize / GIB : 2;
-    left = pretended("disk", left);
-    if (!made) {
-        say(d, PROBLEM, subject, "%s: choose another folder or give the user permission", e.message);
-    } else if (access(dir, W_OK)) {
-        say(d, PROBLEM, subject, "%s cannot be written by user %u: %s", dir, (unsigned)getuid(),
-            strerror(errno));
-    } else if (left < 2) {
-        say(d, PROBLEM, subject, "%s has %.1f GiB left; compiled circuits need up to 2 GiB", dir, left);
-    } else {
-        say(d, FINE, subject, "%s can be written", dir);
-    }
-}
-
-/* Is the address free to listen on? */
-static void look_at_port(doctor *d, const char *address)
-{
-    char host[256];
-    const char *colon = strrchr(address, ':');
-    if (!strncmp(address, "unix:", 5)) {
-        const char *path = address + 5 + (strncmp(address + 5, "//", 2) ? 0 : 2);
-        snprintf(host, sizeof(host), "%s", path);
-        char *slash = strrchr(host, '/');
-        if (slash)
-            *slash = 0;
-        if (access(slash ? host : ".", W_OK))
-            say(d, PROBLEM, "socket", "%s: the folder cannot be written: %s", path, strerror(errno));
-        else
-            say(d, FINE, "socket", "%s can be made", path);
-        return;
-    }
-    if (!colon || (size_t)(colon - address) >= sizeof(host)) {
-        say(d, PROBLEM, "port", "\"%.80s\" is not HOST:PORT", address);
-        return;
-    }
-    snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
-    struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM}, *list;
-    int rc = getaddrinfo(*host ? host : NULL, colon + 1, &hints, &list);
-    if (rc) {
-        say(d, PROBLEM, "port", "%s: %s", address, gai_strerror(rc));
-        return;
-    }
-    int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen))
-        say(d, PROBLEM, "port",
-            "%s cannot be listened on: %s; another program (perhaps a running daemon) has it", address,
-            strerror(errno));
-    else
-        say(d, FINE, "port", "%s is free", address);
-    if (fd >= 0)
-        close(fd);
-    freeaddrinfo(list);
+        doctor_say(d, NOTE, "configuration",
+                   "there is no " USUAL_CONFIG
+                   ": the defaults are looked at; name your file by --config FILE");
+    take_text(p->store, sizeof(p->store), a, "--store");
+#endif
+    take_text(p->params, sizeof(p->params), a, "--params");
+    take_text(p->circuits, sizeof(p->circuits), a, "--cache-dir");
+    take_text(p->listen, sizeof(p->listen), a, "--listen");
+    p->allow_test |= cli_flag(a, "--allow-test-srs");
 }
 
 static int run_doctor(const cli_args *a)
 {
-    doctor d = {.a = a};
-    char cache[4096];
+    static doctor d;
+    d.a = a;
     json_init(&d.j);
     json_begin_object(&d.j, NULL);
     json_string(&d.j, "version", CUZK_VERSION);
     json_begin_array(&d.j, "findings");
-    look_at_processor(&d);
-    look_at_memory(&d);
-    look_at_devices(&d);
-    look_at_parameters(&d);
-    circuit_cache_dir(cache, sizeof(cache));
-    look_at_folder(&d, "circuits", cli_text_or(a, "--cache-dir", cache));
-    look_at_port(&d, cli_text_or(a, "--listen", "127.0.0.1:9820"));
+    make_plan(&d);
+    doctor_look_at_processor(&d);
+    doctor_look_at_memory(&d);
+    doctor_look_at_devices(&d);
+    doctor_look_at_parameters(&d);
+    doctor_look_at_circuits(&d);
+#ifdef CUZK_HAVE_CLIENT
+    doctor_look_at_store(&d);
+#endif
+    doctor_look_at_doors(&d);
+    if (doctor_pretended("uid", getuid()) == 0)
+        doctor_say(
+            &d, NOTE, "user",
+            "root may read and write everything, so permissions were not tried: ask as the service's user "
+            "(sudo -u cuzk cuzk doctor)");
     json_end_array(&d.j);
     json_u64(&d.j, "problems", d.problems);
     json_end_object(&d.j);
@@ -260,9 +116,15 @@ static int run_doctor(const cli_args *a)
 }
 
 static const cli_option OPTIONS[] = {
-    {"--params", OPT_TEXT, "DIR", "folder of the parameter files", 0},
-    {"--cache-dir", OPT_TEXT, "DIR", "folder of compiled circuits", 0},
-    {"--listen", OPT_TEXT, "ADDR", "the daemon's address (default 127.0.0.1:9820)", 0},
+#ifdef CUZK_HAVE_CLIENT
+    {"--config", OPT_TEXT, "FILE", "the daemon's configuration (default " USUAL_CONFIG " where it exists)",
+     0},
+    {"--store", OPT_TEXT, "URL", "over store.url", 0},
+#endif
+    {"--params", OPT_TEXT, "DIR", "folder of the parameter files, over srs.param_cache", 0},
+    {"--allow-test-srs", OPT_FLAG, NULL, "TEST- files will do", 0},
+    {"--cache-dir", OPT_TEXT, "DIR", "folder of compiled circuits, over srs.circuit_cache", 0},
+    {"--listen", OPT_TEXT, "ADDR", "the daemon's address, over daemon.listen", 0},
 };
 const cli_command command_doctor = {
     .name = "doctor",
@@ -271,5 +133,6 @@ const cli_command command_doctor = {
     .options = OPTIONS,
     .option_count = sizeof(OPTIONS) / sizeof(OPTIONS[0]),
     .run = run_doctor,
-    .details = "Exit status 1 where there is a problem.",
+    .details = "Nothing is changed. Ask as the user of the service: permissions are those of the caller.\n"
+               "Exit status 1 where there is a problem.",
 };
