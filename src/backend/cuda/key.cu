@@ -214,16 +214,16 @@ static void scratch_sizes(cuzk_device_key *k)
 {
     size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points, small = 64u << 20;
     size_t largest = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
-    size_t points =
-        k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(chunk * 32) + aligned(k->gather_bytes) : 0;
+    size_t points = k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(k->gather_bytes) + 4096 : 0;
     size_t terms = k->streamed ? std::min(chunk, largest) : largest;
     size_t own = k->streamed ? witness_bytes(k) + 4096 : 0;
     constexpr size_t FEW = (size_t)64 << 20; // references sorted at a time where memory is short
     size_t sum = msm_bytes<fp>(k->dev, terms, 1, k->streamed ? FEW : MSM_REFERENCES);
     if (!k->side_bytes)
         sum = std::max(sum, wire_sums(k, k->streamed ? chunk : k->view.aux));
-    k->scratch_min = own + std::max(3 * vec, vec + points + std::min(sum, 4 * small)) + 4096;
-    k->scratch_want = own + std::max(3 * vec, vec + points + sum + small) + 4096;
+    k->sum_bytes = sum + small;
+    k->scratch_min = own + vec + points + std::max(2 * vec, std::min(sum, 4 * small)) + 4096;
+    k->scratch_want = own + vec + points + std::max(2 * vec, k->sum_bytes) + 4096;
 }
 // The side lane pays where the witness is small enough to be kept twice, as values and as integers.
 static size_t side_size(const cuzk_device_key *k)
@@ -272,7 +272,12 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
             if (q.wide * q.point_bytes <= GATHERED)
                 k->gather_bytes = std::max(k->gather_bytes, q.wide * q.point_bytes);
         scratch_sizes(k);
-        if (fixed + k->scratch_want <= room || (chunk == SMALLEST && fixed + k->scratch_min <= room))
+        if (fixed + k->scratch_want <= room) { // more witnesses and h at a time with what is left
+            k->scratch_want += std::min(room - fixed - k->scratch_want,
+                                        3 * aligned(vector_bytes(k)) + 30 * witness_bytes(k));
+            return CUZK_OK;
+        }
+        if (chunk == SMALLEST && fixed + k->scratch_min <= room)
             return CUZK_OK;
     }
     return fail(c.err, CUZK_OUT_OF_MEMORY,

@@ -53,6 +53,7 @@ struct cuzk_device_key {
     size_t gather_bytes =
         0; // streamed: room for the points of a query's wide terms; larger ones are not gathered
     size_t scratch_min = 0, scratch_want = 0;
+    size_t sum_bytes = 0;     // streamed: of these, what the sums want
     size_t side_bytes = 0;    // scratch of the side lane; 0: all sums on the main one
     uint8_t *lists = nullptr; // masks, ranks, lists
     size_t lists_bytes = 0, resident_bytes = 0;

@@ -12,8 +12,6 @@ struct cuzk_device_job {
     // while it runs
     uint64_t *bits = nullptr;
     uint4 *values = nullptr, *scalars = nullptr; // as in witness_slot
-    uint4 *h = nullptr;
-    uint8_t *h_host = nullptr;
 };
 
 namespace gpu

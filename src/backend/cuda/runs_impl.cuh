@@ -2,12 +2,14 @@
 #pragma once
 #include "runs.cuh"
 #include "sort.cuh"
+#include "trial.cuh"
 
 namespace gpu
 {
 template <class F> constexpr int ROUND_THREADS = 64;
 // Blocks of 64 threads an SM: as many warps as the registers of one addition allow.
 template <class F> constexpr int ROUND_BLOCKS = F::QUADS == 3 ? 8 : 4;
+template <class F> constexpr int FORWARD_BLOCKS = F::QUADS == 3 ? 12 : 5; // less to hold than an addition
 constexpr uint32_t PAIRED = 0x80000000u, INDEX = 0x7fffffffu;
 
 // ---- one round ----
@@ -51,7 +53,7 @@ HD pair_kind denominator(const point_src &s, const F &x1, const F &x2, uint32_t 
     return OPPOSITE_POINTS;
 }
 template <class F, bool FIRST>
-__global__ void __launch_bounds__(ROUND_THREADS<F>) round_forward(round_args<F> R)
+__global__ void __launch_bounds__(ROUND_THREADS<F>) round_forward_waiting(round_args<F> R)
 {
     uint32_t base = blockIdx.x * blockDim.x * R.per_thread + threadIdx.x;
     F acc;
@@ -96,6 +98,12 @@ HD void copy_wait_all_but_one()
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
 }
+HD void copy_wait_all()
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
 // The pair that a thread adds at step k, its copies in flight. Every slot belongs to one thread: no barrier
 // is needed.
 template <class F, bool FIRST> struct pair_loader {
@@ -108,7 +116,7 @@ template <class F, bool FIRST> struct pair_loader {
     {
     }
     HD uint32_t index(int k) const { return base + (uint32_t)k * step; }
-    HD bool inside(int k) const { return k >= 0 && index(k) < R.total; }
+    HD bool inside(int k) const { return k >= 0 && k < (int)R.per_thread && index(k) < R.total; }
     HD uint32_t descriptor(int k) const { return inside(k) ? R.desc[index(k)] : 0; }
     HD void words(int plane, const uint4 *p, size_t word) const
     {
@@ -132,8 +140,56 @@ template <class F, bool FIRST> struct pair_loader {
         }
         copy_commit();
     }
+    // The x of a pair into the first two planes.
+    HD void load_pair(int k, bool paired, uint32_t e1, uint32_t e2) const
+    {
+        if (paired && inside(k)) {
+            words(0, R.src.p + element<FIRST>(e1) * R.src.point, R.src.word);
+            words(1, R.src.p + element<FIRST>(e2) * R.src.point, R.src.word);
+        }
+        copy_commit();
+    }
     HD F get(int plane) const { return load_words<F>(slot + plane * Q * T, T); }
 };
+// The products of each thread's denominators. The next pair's x are copied while this one is multiplied: the
+// points of a first round lie scattered, and a thread that waited for each of them would do little else.
+template <class F, bool FIRST>
+__global__ void __launch_bounds__(ROUND_THREADS<F>, FORWARD_BLOCKS<F>) round_forward(round_args<F> R)
+{
+    __shared__ uint4 shared[2 * F::QUADS * ROUND_THREADS<F>];
+    pair_loader<F, FIRST> L(R, shared + threadIdx.x);
+    uint32_t e1, e2, n1, n2, d2;
+    bool paired = pair_of<FIRST>(R.vals, L.descriptor(0), e1, e2);
+    L.load_pair(0, paired, e1, e2);
+    bool next_paired = pair_of<FIRST>(R.vals, L.descriptor(1), n1, n2);
+    d2 = L.descriptor(2);
+    F acc;
+    set_one(acc);
+#pragma unroll 1
+    for (int k = 0; L.inside(k); k++) {
+        F d;
+        copy_wait_all();
+        if (paired) {
+            F x1 = L.get(0), x2 = L.get(1);
+            denominator<F, FIRST>(R.src, x1, x2, e1, e2, d);
+        }
+        L.load_pair(k + 1, next_paired, n1, n2);
+        if (paired) {
+            if (k == 0) {
+                acc = d;
+            } else {
+                store_words(R.prefix + L.index(k), R.total, acc);
+                acc = mul(acc, d);
+            }
+        }
+        e1 = n1;
+        e2 = n2;
+        paired = next_paired;
+        next_paired = pair_of<FIRST>(R.vals, d2, n1, n2);
+        d2 = L.descriptor(k + 3);
+    }
+    store_words(R.product + blockIdx.x * blockDim.x + threadIdx.x, R.threads, acc);
+}
 template <class F, bool FIRST>
 __global__ void __launch_bounds__(ROUND_THREADS<F>, ROUND_BLOCKS<F>) round_backward(round_args<F> R)
 {
@@ -263,6 +319,12 @@ static cuzk_status invert_planes(context &c, uint4 *in, uint32_t n, uint4 *prefi
 }
 
 // ---- bookkeeping ----
+// Up to this length a few threads list all pairs of a run; the emulation takes less, so that small cases meet
+// both ways.
+#ifndef GPU_SHORT_RUN
+#define GPU_SHORT_RUN 16384
+#endif
+constexpr unsigned long long SHORT_RUN = GPU_SHORT_RUN;
 static __global__ void run_bounds(const uint32_t *key, uint32_t n, uint32_t nkeys, uint32_t *off)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -335,6 +397,30 @@ __global__ void run_scatter(point_src s, const uint32_t *key, uint32_t n, uint4 
     store_words(out + b, out_points, load_x<F>(s, i));
     store_words(out + b + F::QUADS * out_points, out_points, load_y<F>(s, i));
 }
+// The same where no run is long: 2^lanes threads a run, and no keys beside the offsets.
+static __global__ void pair_runs(const uint32_t *off, const uint32_t *next_off, uint32_t nkeys, int lanes,
+                                 uint32_t *desc)
+{
+    size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >> lanes >= nkeys)
+        return;
+    uint32_t b = (uint32_t)(t >> lanes), first = off[b], end = off[b + 1], at = next_off[b];
+    for (uint32_t p = (uint32_t)t & ((1u << lanes) - 1), n = (end - first + 1) >> 1; p < n;
+         p += 1u << lanes) {
+        uint32_t i = first + 2 * p;
+        desc[at + p] = i | (i + 1 < end ? PAIRED : 0u);
+    }
+}
+template <class F>
+__global__ void scatter_runs(point_src s, const uint32_t *off, uint32_t nkeys, uint4 *out, size_t out_points,
+                             size_t at)
+{
+    uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b >= nkeys || off[b] == off[b + 1])
+        return;
+    store_words(out + at + b, out_points, load_x<F>(s, off[b]));
+    store_words(out + at + b + F::QUADS * out_points, out_points, load_y<F>(s, off[b]));
+}
 static __global__ void list_pairs(uint32_t *desc, uint32_t n)
 {
     uint32_t j = blockIdx.x * blockDim.x + threadIdx.x;
@@ -397,7 +483,11 @@ template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, b
     R.threads = blocks * ROUND_THREADS<F>;
     R.prefix = w.prefix;
     R.product = w.product;
-    if (first)
+    if (old_form("forward") && first)
+        GPU_LAUNCH((round_forward_waiting<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    else if (old_form("forward"))
+        GPU_LAUNCH((round_forward_waiting<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    else if (first)
         GPU_LAUNCH((round_forward<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
     else
         GPU_LAUNCH((round_forward<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
@@ -431,6 +521,8 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
     int rounds = 1;
     while ((1ull << rounds) < totals[32])
         rounds++;
+    bool by_run = totals[32] <= SHORT_RUN && !old_form("pairs");
+    int lanes = current / 16 > nkeys ? 4 : 2; // about one step a thread in the first rounds
     point_src s = src;
     uint4 *pa = w.points[0], *pb = w.points[1];
     for (int r = 1; r <= rounds; r++) {
@@ -438,8 +530,12 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
         GPU_LAUNCH(run_halve, div_up(nkeys + 1, 256), 256, 0, c.stream, o0, nkeys, w.count);
         GPU_CHECK_LAUNCH(c);
         GPU_TRY(prefix_sum(c, w.count, o1, nkeys + 1));
-        GPU_LAUNCH(run_pairs, div_up(current, 256), 256, 0, c.stream, k0, (uint32_t)current, o0, o1, w.desc,
-                   k1);
+        if (by_run)
+            GPU_LAUNCH(pair_runs, div_up((size_t)nkeys << lanes, 256), 256, 0, c.stream, o0, o1, nkeys, lanes,
+                       w.desc);
+        else
+            GPU_LAUNCH(run_pairs, div_up(current, 256), 256, 0, c.stream, k0, (uint32_t)current, o0, o1,
+                       w.desc, k1);
         GPU_CHECK_LAUNCH(c);
         round_args<F> R = {};
         R.src = s;
@@ -454,8 +550,12 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
         std::swap(o0, o1);
         current = total;
     }
-    GPU_LAUNCH((run_scatter<F>), div_up(current, 256), 256, 0, c.stream, s, k0, (uint32_t)current, out,
-               out_points, at);
+    if (by_run)
+        GPU_LAUNCH((scatter_runs<F>), div_up(nkeys, 256), 256, 0, c.stream, s, o0, nkeys, out, out_points,
+                   at);
+    else
+        GPU_LAUNCH((run_scatter<F>), div_up(current, 256), 256, 0, c.stream, s, k0, (uint32_t)current, out,
+                   out_points, at);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }
