@@ -216,6 +216,7 @@ int bench_cpu_main(int argc, char **argv)
         return status;
     cuzk_status st = pool_create(&b.pool, o.threads, &err);
     b.threads = pool_size(b.pool);
+    pool_keep(b.pool, SIZE_MAX);
     if (o.json) {
         json_init(&j);
         json_begin_object(&j, NULL);

@@ -1,6 +1,8 @@
 /* A pool is a set of threads that sleep on a condition and a job description they all read: a counter hands
  * out task numbers. One job runs at a time; callers queue on run_lock. */
 #include "base/pool.h"
+#include "base/blocks.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include <assert.h>
 #include <pthread.h>
@@ -23,6 +25,8 @@ struct pool {
     void *ctx;
     size_t tasks;
     atomic_size_t next;
+    blocks blocks;
+    uint64_t given_ns; /* when a block was last given back */
 };
 
 struct start_arg {
@@ -45,6 +49,22 @@ static void work(pool *p, unsigned worker)
     inside = outer;
 }
 
+/* The first of the pool's own threads also watches over what waits unused. The lock is held. */
+static void sleep_locked(pool *p, unsigned worker)
+{
+    uint64_t now = clock_ns(), until = p->given_ns + POOL_KEEP_SECONDS * 1000000000u;
+    if (worker != 1 || !blocks_waiting(&p->blocks)) {
+        pthread_cond_wait(&p->wake, &p->lock);
+    } else if (now >= until) {
+        pthread_mutex_unlock(&p->lock);
+        blocks_trim(&p->blocks);
+        pthread_mutex_lock(&p->lock);
+    } else {
+        struct timespec t = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+        pthread_cond_timedwait(&p->wake, &p->lock, &t);
+    }
+}
+
 static void *thread_main(void *arg)
 {
     struct start_arg a = *(struct start_arg *)arg;
@@ -54,7 +74,7 @@ static void *thread_main(void *arg)
     pthread_mutex_lock(&p->lock);
     for (;;) {
         while (!p->stop && p->generation == seen)
-            pthread_cond_wait(&p->wake, &p->lock);
+            sleep_locked(p, a.worker);
         if (p->stop)
             break;
         seen = p->generation;
@@ -103,8 +123,13 @@ cuzk_status pool_create(pool **out, unsigned threads, cuzk_error *err)
     p->threads = threads;
     pthread_mutex_init(&p->run_lock, NULL);
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->wake, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pthread_cond_init(&p->done, NULL);
+    blocks_init(&p->blocks);
     p->thread = mem_calloc(threads, sizeof(pthread_t));
     if (!p->thread) {
         pool_destroy(p);
@@ -145,6 +170,7 @@ void pool_destroy(pool *p)
     pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
     pthread_mutex_destroy(&p->run_lock);
+    blocks_destroy(&p->blocks);
     mem_free(p);
 }
 
@@ -207,4 +233,41 @@ void pool_for_range(pool *p, size_t n, size_t grain, pool_range_fn *fn, void *ct
         pieces = (n + grain - 1) / grain;
     struct range_job j = {fn, ctx, n, pieces};
     pool_for(p, pieces, range_task, &j);
+}
+
+void *pool_take(pool *p, size_t bytes)
+{
+    return p ? blocks_take(&p->blocks, bytes) : big_alloc(bytes);
+}
+
+void pool_give(pool *p, void *at, size_t bytes)
+{
+    if (!p) {
+        big_free(at, bytes);
+        return;
+    }
+    size_t before = blocks_waiting(&p->blocks);
+    blocks_give(&p->blocks, at, bytes);
+    pthread_mutex_lock(&p->lock);
+    p->given_ns = clock_ns();
+    if (!before && blocks_waiting(&p->blocks))
+        pthread_cond_broadcast(&p->wake); /* the thread that watches sleeps without end */
+    pthread_mutex_unlock(&p->lock);
+}
+
+void pool_keep(pool *p, size_t limit)
+{
+    if (p)
+        blocks_raise_limit(&p->blocks, limit);
+}
+
+void pool_trim(pool *p)
+{
+    if (p)
+        blocks_trim(&p->blocks);
+}
+
+size_t pool_kept(pool *p)
+{
+    return p ? blocks_waiting(&p->blocks) : 0;
 }

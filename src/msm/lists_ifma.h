@@ -69,12 +69,13 @@ static size_t lists_layout(lists *s, size_t keys, size_t entries)
     return at;
 }
 
-static lists *lists_create(size_t keys, size_t entries, size_t *bytes)
+static lists *lists_create(pool *p, size_t keys, size_t entries, size_t *bytes)
 {
     *bytes = lists_layout(NULL, keys, entries);
-    lists *s = big_alloc(*bytes);
+    lists *s = pool_take(p, *bytes);
     if (!s)
         return NULL;
+    memset(s, 0, sizeof *s);
     lists_layout(s, keys, entries);
     points_none(s->spare + s->spares);
     return s;

@@ -383,17 +383,19 @@ static cuzk_status sum_wide(job *j, JACOBIAN *sum, pool *p, cuzk_error *err)
     if (j->parts > MAX_PARTS)
         j->parts = MAX_PARTS;
     size_t bytes = layout(j, NULL);
-    uint8_t *memory = big_alloc(bytes);
+    uint8_t *memory = pool_take(p, bytes);
     if (!memory)
         return mem_error(err, bytes, "a multi-scalar multiplication");
     layout(j, memory);
+    memset(j->bucket, 0, j->windows * j->buckets * sizeof *j->bucket);
+    memset(j->window_sum, 0, j->windows * sizeof *j->window_sum);
     run_chunks(j, p);
     cuzk_status st = msm_stopped(j->cancel, err);
     if (!st) {
         run_reduction(j, sum, p);
         st = msm_stopped(j->cancel, err);
     }
-    big_free(memory, bytes);
+    pool_give(p, memory, bytes);
     return st;
 }
 

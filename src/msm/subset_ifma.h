@@ -3,6 +3,7 @@
 
 typedef struct stream {
     lists *lists; /* one key, LANES entries */
+    pool *pool;   /* that lent the memory */
     size_t bytes;
     const AFFINE *bases;
     size_t pending;
@@ -12,12 +13,13 @@ typedef struct stream {
     point52 rows[LANES + 2];
 } __attribute__((aligned(64))) stream;
 
-static stream *stream_create(const AFFINE *bases)
+static stream *stream_create(const AFFINE *bases, pool *p)
 {
     stream *s = big_alloc(sizeof *s);
     if (!s)
         return NULL;
-    s->lists = lists_create(1, LANES, &s->bytes);
+    s->pool = p;
+    s->lists = lists_create(p, 1, LANES, &s->bytes);
     if (!s->lists) {
         big_free(s, sizeof *s);
         return NULL;
@@ -31,7 +33,7 @@ static void stream_destroy(stream *s)
 {
     if (!s)
         return;
-    big_free(s->lists, s->bytes);
+    pool_give(s->pool, s->lists, s->bytes);
     big_free(s, sizeof *s);
 }
 
@@ -149,12 +151,13 @@ static void streams_destroy(streams *s)
     mem_free(s->total);
 }
 
-static cuzk_status streams_create(streams *s, const AFFINE *bases, unsigned count, cuzk_error *err)
+static cuzk_status streams_create(streams *s, const AFFINE *bases, pool *p, cuzk_error *err)
 {
+    unsigned count = pool_size(p);
     *s = (streams){count, mem_calloc(count, sizeof *s->worker), mem_calloc(count, sizeof *s->total)};
     int ok = s->worker && s->total;
     for (unsigned i = 0; ok && i < count; i++)
-        ok = (s->worker[i] = stream_create(bases)) != NULL;
+        ok = (s->worker[i] = stream_create(bases, p)) != NULL;
     if (ok)
         return CUZK_OK;
     streams_destroy(s);
@@ -175,7 +178,7 @@ static cuzk_status subset(JACOBIAN *out, const AFFINE *bases, const uint64_t *bi
                           const cancel_token *cancel, cuzk_error *err)
 {
     streams s;
-    cuzk_status st = streams_create(&s, bases, pool_size(p), err);
+    cuzk_status st = streams_create(&s, bases, p, err);
     if (st)
         return st;
     subset_job j = {.bits = bits, .n = n, .cancel = cancel, .worker = s.worker};

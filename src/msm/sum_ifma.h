@@ -56,12 +56,12 @@ typedef struct memory {
     size_t bytes;
 } memory;
 
-static void *take(memory *list, size_t *count, size_t bytes)
+static void *take(pool *p, memory *list, size_t *count, size_t bytes)
 {
-    void *p = big_alloc(bytes);
-    if (p)
-        list[(*count)++] = (memory){p, bytes};
-    return p;
+    void *at = pool_take(p, bytes);
+    if (at)
+        list[(*count)++] = (memory){at, bytes};
+    return at;
 }
 
 /* The windows of all wide terms. */
@@ -96,17 +96,23 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
         sets = threads;
     j->kept = j->one_chunk ? keys_of_part : (size_t)j->windows * j->buckets;
     size_t sums = sets * (j->kept + 2);
-    j->points = take(list, &taken, (2 * j->chunk + 2) * sizeof(point52));
-    j->digits = take(list, &taken, j->windows * j->stride * sizeof(int32_t));
-    j->sums = take(list, &taken, sums * sizeof(point52));
-    j->state = take(list, &taken, sums);
-    j->total = take(list, &taken, j->windows * j->pieces * sizeof(JACOBIAN));
-    j->worker = take(list, &taken, threads * sizeof(lists *));
-    j->scratch = take(list, &taken, threads * sizeof(point52 *));
+    j->points = take(p, list, &taken, (2 * j->chunk + 2) * sizeof(point52));
+    j->digits = take(p, list, &taken, j->windows * j->stride * sizeof(int32_t));
+    j->sums = take(p, list, &taken, sums * sizeof(point52));
+    j->state = take(p, list, &taken, sums);
+    j->total = take(p, list, &taken, j->windows * j->pieces * sizeof(JACOBIAN));
+    j->worker = take(p, list, &taken, threads * sizeof(lists *));
+    j->scratch = take(p, list, &taken, threads * sizeof(point52 *));
     int ok = taken == 7;
+    if (ok) {
+        memset(j->state, 0, sums);
+        memset(j->total, 0, j->windows * j->pieces * sizeof(JACOBIAN));
+        memset(j->worker, 0, threads * sizeof(lists *));
+        memset(j->scratch, 0, threads * sizeof(point52 *));
+    }
     for (unsigned i = 0; ok && i < threads; i++) {
-        j->worker[i] = lists_create(keys, entries, &worker_bytes);
-        j->scratch[i] = big_alloc(SUMS * sizeof(point52));
+        j->worker[i] = lists_create(p, keys, entries, &worker_bytes);
+        j->scratch[i] = pool_take(p, SUMS * sizeof(point52));
         ok = j->worker[i] && j->scratch[i];
     }
     if (!ok) {
@@ -143,11 +149,11 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
     }
 exit:
     for (unsigned i = 0; taken == 7 && i < threads; i++) {
-        big_free(j->worker[i], worker_bytes);
-        big_free(j->scratch[i], SUMS * sizeof(point52));
+        pool_give(p, j->worker[i], worker_bytes);
+        pool_give(p, j->scratch[i], SUMS * sizeof(point52));
     }
     while (taken)
-        taken--, big_free(list[taken].at, list[taken].bytes);
+        taken--, pool_give(p, list[taken].at, list[taken].bytes);
     mem_free(j->parts);
     return st;
 }
@@ -171,7 +177,7 @@ static void push_ones(void *ctx, size_t b, unsigned worker)
 static cuzk_status sum_ones(JACOBIAN *out, const sum_job *j, pool *p, cuzk_error *err)
 {
     streams s;
-    cuzk_status st = streams_create(&s, j->bases, pool_size(p), err);
+    cuzk_status st = streams_create(&s, j->bases, p, err);
     if (st)
         return st;
     pool_for(p, j->blocks, push_ones, &(ones_job){j, s.worker});
@@ -192,7 +198,7 @@ static cuzk_status sum(JACOBIAN *out, const AFFINE *bases, const uint32_t *index
         return cuzk_error_set(err, CUZK_UNSUPPORTED, "a sum of %zu points is larger than 2^31", n);
     j.blocks = (n + BLOCK - 1) / BLOCK;
     size_t bytes = (j.blocks + 1) * 2 * sizeof(uint32_t), ones = 0;
-    j.wide = big_alloc(bytes);
+    j.wide = pool_take(p, bytes);
     if (!j.wide)
         return mem_error(err, bytes, "a sum of points");
     j.ones = j.wide + j.blocks + 1;
@@ -212,6 +218,6 @@ static cuzk_status sum(JACOBIAN *out, const AFFINE *bases, const uint32_t *index
     if (ones && !(st = sum_ones(&piece, &j, p, err)))
         POINT_ADD(out, out, &piece);
 exit:
-    big_free(j.wide, bytes);
+    pool_give(p, j.wide, bytes);
     return st;
 }

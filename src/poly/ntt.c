@@ -58,7 +58,7 @@ cuzk_status ntt_passes(const domain *d, fr *a, ntt_direction dir, int backwards,
     const fr *twiddle = domain_twiddles(d, p);
     if (!twiddle)
         return mem_error(err, sizeof(fr) << (log_n - 1), "a table of twiddles");
-    if (passes > 1 && !(buffers = big_alloc(bytes)))
+    if (passes > 1 && !(buffers = pool_take(p, bytes)))
         return mem_error(err, bytes, "the buffers of a transform");
     for (unsigned i = 0; i < passes; i++) {
         unsigned k = backwards ? passes - 1 - i : i;
@@ -75,7 +75,7 @@ cuzk_status ntt_passes(const domain *d, fr *a, ntt_direction dir, int backwards,
         pool_for_range(p, ((size_t)1 << from) * s.groups, 1, pass_run, &s);
     }
     if (buffers)
-        big_free(buffers, bytes);
+        pool_give(p, buffers, bytes);
     return CUZK_OK;
 }
 

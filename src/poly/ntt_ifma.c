@@ -404,12 +404,12 @@ static cuzk_status run(pass *s, const domain *d, int backwards, pool *p, cuzk_er
     s->roots.n = s->t->rows;
     size_t bytes = pool_size(p) * s->t->rows * sizeof(fr52), rows = s->t->rows / 8,
            columns = s->t->columns / 8;
-    s->buffers = big_alloc(bytes);
+    s->buffers = pool_take(p, bytes);
     if (!s->buffers)
         return mem_error(err, bytes, "the buffers of a transform");
     pool_for(p, backwards ? rows : columns, backwards ? back_rows : forward_columns, s);
     pool_for(p, backwards ? columns : rows, backwards ? back_columns : forward_rows, s);
-    big_free(s->buffers, bytes);
+    pool_give(p, s->buffers, bytes);
     return CUZK_OK;
 }
 

@@ -30,7 +30,7 @@ cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_vi
                                cuzk_error *err)
 {
     spmv s;
-    cuzk_status status = spmv_init(&s, c, w, 2, pool_size(p), err);
+    cuzk_status status = spmv_init(&s, c, w, 2, p, err);
     if (status != CUZK_OK)
         return status;
     run j = {.s = &s, .out = {a, b}};
@@ -133,7 +133,7 @@ cuzk_status r1cs_check(const r1cs *r, const witness *w, pool *p, cuzk_error *err
                                   r->name);
     cuzk_circuit_view c = bare_view(r);
     cuzk_witness_view v = witness_view(w);
-    status = spmv_init(&s, &c, &v, 3, pool_size(p), err);
+    status = spmv_init(&s, &c, &v, 3, p, err);
     if (status != CUZK_OK)
         return status;
     s.stream = 0; /* the rows are looked at at once */

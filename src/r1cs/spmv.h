@@ -98,13 +98,14 @@ typedef struct spmv {
     size_t chunks;
     spmv_worker *worker;
     unsigned workers;
-    void *memory; /* all of the workers' arrays */
+    void *memory; /* all of the workers' arrays, lent by the pool */
+    pool *pool;
     size_t memory_bytes;
     int stream; /* results go past the cache */
 } spmv;
 
 cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_view *w, unsigned matrices,
-                      unsigned workers, cuzk_error *err) CUZK_MUST_CHECK;
+                      pool *p, cuzk_error *err) CUZK_MUST_CHECK;
 void spmv_clear(spmv *s);
 /* Translates a chunk into the worker's plans. */
 void spmv_translate(const spmv *s, spmv_worker *w, const spmv_chunk *c);

@@ -150,25 +150,27 @@ static size_t lay_out(spmv *s, uint8_t *base, uint64_t largest)
 }
 
 cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_view *w, unsigned matrices,
-                      unsigned workers, cuzk_error *err)
+                      pool *p, cuzk_error *err)
 {
     static const uint64_t no_bits[2];
     uint64_t largest = 0;
-    *s = (spmv){.circuit = c, .witness = w, .matrices = matrices, .workers = workers};
+    *s = (spmv){.circuit = c, .witness = w, .matrices = matrices, .workers = pool_size(p), .pool = p};
     s->bits = w->aux ? w->bits : no_bits;
     s->stream = c->constraints >= (uint64_t)1 << 20;
     s->chunks = cut(s, NULL, &largest);
     s->chunk = mem_alloc(s->chunks * sizeof(spmv_chunk));
     s->twice = mem_alloc(c->dictionary_count * sizeof(uint32_t));
-    s->worker = mem_calloc(workers, sizeof(spmv_worker));
+    s->worker = mem_calloc(s->workers, sizeof(spmv_worker));
     s->memory_bytes = lay_out(s, NULL, largest);
-    s->memory = big_alloc(s->memory_bytes);
+    s->memory = pool_take(p, s->memory_bytes);
     if (!s->chunk || !s->twice || !s->worker || !s->memory || !find_doubles(s) || !make_wide(s)) {
         size_t bytes = s->memory_bytes;
         spmv_clear(s);
         return mem_error(err, bytes, "the product of a circuit with its witness");
     }
     lay_out(s, s->memory, largest);
+    for (unsigned i = 0; i < s->workers; i++)
+        memset(s->worker[i].pattern_slot, 0, 2 * PATTERNS * sizeof(*s->worker[i].pattern_slot));
     cut(s, s->chunk, &largest);
     return CUZK_OK;
 }
@@ -184,7 +186,7 @@ void spmv_clear(spmv *s)
     mem_free(s->wide_product);
     mem_free(s->wide_plain);
     mem_free(s->worker);
-    big_free(s->memory, s->memory_bytes);
+    pool_give(s->pool, s->memory, s->memory_bytes);
     *s = (spmv){0};
 }
 

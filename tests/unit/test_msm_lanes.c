@@ -19,6 +19,7 @@ static pool *make_pool(unsigned threads)
     pool *p;
     cuzk_error err;
     assert_int_equal(pool_create(&p, threads, &err), CUZK_OK);
+    pool_keep(p, SIZE_MAX);
     return p;
 }
 

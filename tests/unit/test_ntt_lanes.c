@@ -86,6 +86,7 @@ static void every_size(void **state)
     cuzk_error err;
     (void)state;
     assert_int_equal(pool_create(&p, 3, &err), CUZK_OK);
+    pool_keep(p, SIZE_MAX);
     for (unsigned log_n = NTT_IFMA_MIN_LOG; log_n <= 13; log_n++)
         one_size(log_n, log_n % 2 ? 5 : 7, log_n % 3 ? p : NULL);
     pool_destroy(p);

@@ -86,8 +86,9 @@ typedef struct query_piece {
     const cuzk_fr **value;
     uint64_t wide;
     uint64_t capacity; /* of points; a multiple of 64, at least 128 */
+    pool *pool;        /* lends the memory */
 } query_piece;
-cuzk_status query_piece_init(query_piece *q, uint64_t capacity, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status query_piece_init(query_piece *q, pool *p, uint64_t capacity, cuzk_error *err) CUZK_MUST_CHECK;
 void query_piece_clear(query_piece *q);
 void query_walk_init(query_walk *k, const query_shape *shape, const cuzk_witness_view *w,
                      const uint64_t *field_map);
@@ -104,8 +105,9 @@ typedef struct query_reader {
     const cuzk_query_view *view;
     uint8_t *buffer;
     size_t capacity;
+    pool *pool;
 } query_reader;
-cuzk_status query_reader_init(query_reader *r, const cuzk_query_view *view, size_t bytes,
+cuzk_status query_reader_init(query_reader *r, pool *p, const cuzk_query_view *view, size_t bytes,
                               cuzk_error *err) CUZK_MUST_CHECK;
 void query_reader_clear(query_reader *r);
 /* *out: size bytes (at most the capacity) that stand at src; valid until the next call. */

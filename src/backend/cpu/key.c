@@ -130,6 +130,7 @@ cuzk_status cpu_key_load(cuzk_device *device, cuzk_device_key **out, const cuzk_
         s = domain_create(&key->domain, log_n, 7, err);
     if (s == CUZK_OK) {
         key->bytes = domain_memory(log_n);
+        pool_keep(device->pool, working_bytes(log_n));
         plan_queries(key, log_n);
         if (device->options.check_points)
             s = cpu_key_check(key, err);
@@ -152,6 +153,7 @@ void cpu_key_unload(cuzk_device_key *key)
             big_free(key->query[i].points, key->query[i].count * point_bytes(i));
     }
     domain_destroy(key->domain);
+    pool_trim(key->device->pool);
     mem_free(key);
 }
 

@@ -113,7 +113,7 @@ cuzk_status cpu_op_quotient(cuzk_device *device, cuzk_scalar *h, const cuzk_fr *
         return s;
     size_t bytes = sizeof(fr) << log_n;
     domain *d = NULL;
-    fr *y = big_alloc(bytes), *extra = big_alloc(bytes);
+    fr *y = pool_take(device->pool, bytes), *extra = pool_take(device->pool, bytes);
     s = y && extra ? domain_create(&d, log_n, 7, err) : mem_error(err, bytes, "the quotient");
     if (s == CUZK_OK) {
         memmove(h, a, bytes);
@@ -121,8 +121,8 @@ cuzk_status cpu_op_quotient(cuzk_device *device, cuzk_scalar *h, const cuzk_fr *
         s = quotient(d, (fr *)h, y, extra, device->pool, err);
     }
     domain_destroy(d);
-    big_free(y, bytes);
-    big_free(extra, bytes);
+    pool_give(device->pool, y, bytes);
+    pool_give(device->pool, extra, bytes);
     return s;
 }
 

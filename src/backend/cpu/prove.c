@@ -37,6 +37,13 @@ static double lap(uint64_t *since)
     return ms;
 }
 
+/* Rows beyond the circuit's are zeros. */
+static void clear_range(void *ctx, size_t first, size_t end, unsigned worker)
+{
+    (void)worker;
+    memset((fr *)ctx + first, 0, (end - first) * sizeof(fr));
+}
+
 /* The H sum: everything that needs arrays of the domain's size, which are gone when it returns. */
 static cuzk_status prove_h(const cuzk_device_key *key, const cuzk_witness_view *w, cuzk_sums *sums,
                            cuzk_device_times *t, const cpu_stop *stop, cuzk_error *err)
@@ -44,25 +51,29 @@ static cuzk_status prove_h(const cuzk_device_key *key, const cuzk_witness_view *
     size_t n = domain_size(key->domain), bytes = n * sizeof(fr);
     pool *p = key->device->pool;
     uint64_t since = clock_ns();
-    fr *a = big_alloc(bytes), *b = big_alloc(bytes), *extra = NULL; /* zeroed: the padding */
+    fr *a = pool_take(p, bytes), *b = pool_take(p, bytes), *extra = NULL;
+    size_t rows = key->circuit.constraints;
     cuzk_status s = a && b ? CUZK_OK : mem_error(err, bytes, "the rows' values");
-    if (s == CUZK_OK)
+    if (s == CUZK_OK) {
+        pool_for_range(p, n - rows, 4096, clear_range, a + rows);
+        pool_for_range(p, n - rows, 4096, clear_range, b + rows);
         s = cpu_multiply(&key->circuit, w, a, b, p, err);
+    }
     t->spmv = lap(&since);
     if (s == CUZK_OK)
         s = cpu_stop_check(stop, err);
-    if (s == CUZK_OK && !(extra = big_alloc(bytes)))
+    if (s == CUZK_OK && !(extra = pool_take(p, bytes)))
         s = mem_error(err, bytes, "the quotient");
     if (s == CUZK_OK)
         s = quotient(key->domain, a, b, extra, p, err);
-    big_free(b, bytes);
-    big_free(extra, bytes);
+    pool_give(p, b, bytes);
+    pool_give(p, extra, bytes);
     t->quotient = lap(&since);
     if (s == CUZK_OK)
         s = cpu_stop_check(stop, err);
     if (s == CUZK_OK)
         s = cpu_sum_h(&sums->h, key, (const scalar *)a, stop, err);
-    big_free(a, bytes);
+    pool_give(p, a, bytes);
     t->msm_h = lap(&since);
     return s;
 }
@@ -108,6 +119,8 @@ cuzk_status cpu_prove_batch(cuzk_device_key *key, const cuzk_witness_view *witne
     }
     if (s == CUZK_OK && count > 0)
         s = prove_queries(key, witnesses, count, sums, &shared, &stop, err);
+    if (pool_size(key->device->pool) == 1)
+        pool_trim(key->device->pool); /* nobody else would */
     for (uint32_t i = 0; times && s == CUZK_OK && i < count; i++) {
         cuzk_device_times *t = &times[i];
         t->msm_l = shared.msm_l / count;

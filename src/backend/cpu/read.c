@@ -3,19 +3,20 @@
 #include <string.h>
 #include <sys/mman.h>
 
-cuzk_status query_reader_init(query_reader *r, const cuzk_query_view *view, size_t bytes, cuzk_error *err)
+cuzk_status query_reader_init(query_reader *r, pool *p, const cuzk_query_view *view, size_t bytes,
+                              cuzk_error *err)
 {
-    *r = (query_reader){.view = view, .capacity = bytes};
+    *r = (query_reader){.view = view, .capacity = bytes, .pool = p};
     if (!view->read)
         return CUZK_OK;
-    r->buffer = big_alloc(bytes);
+    r->buffer = pool_take(p, bytes);
     return r->buffer ? CUZK_OK : mem_error(err, bytes, "reading a query");
 }
 
 void query_reader_clear(query_reader *r)
 {
     if (r->buffer)
-        big_free(r->buffer, r->capacity);
+        pool_give(r->pool, r->buffer, r->capacity);
     memset(r, 0, sizeof(*r));
 }
 

@@ -11,8 +11,9 @@ static cuzk_status sum_h_streamed(g1 *sum, const cuzk_device_key *key, const cpu
 {
     query_reader r;
     uint64_t piece = query_stream_piece(q->count, 19);
-    g1_affine *points = big_alloc(piece * sizeof(g1_affine));
-    cuzk_status s = query_reader_init(&r, &key->view, piece * ENCODED, err);
+    pool *p = key->device->pool;
+    g1_affine *points = pool_take(p, piece * sizeof(g1_affine));
+    cuzk_status s = query_reader_init(&r, p, &key->view, piece * ENCODED, err);
     if (s == CUZK_OK && !points)
         s = mem_error(err, piece * sizeof(g1_affine), "a piece of the h query");
     for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += piece) {
@@ -25,12 +26,12 @@ static cuzk_status sum_h_streamed(g1 *sum, const cuzk_device_key *key, const cpu
         if (s == CUZK_OK)
             s = decode_piece(points, key, q, in, first, n, err);
         if (s == CUZK_OK)
-            s = msm_g1(&part, points, NULL, k + first, n, key->device->pool, stop->token, err);
+            s = msm_g1(&part, points, NULL, k + first, n, p, stop->token, err);
         if (s == CUZK_OK)
             g1_add(sum, sum, &part);
     }
     query_reader_clear(&r);
-    big_free(points, piece * sizeof(g1_affine));
+    pool_give(p, points, piece * sizeof(g1_affine));
     return s;
 }
 

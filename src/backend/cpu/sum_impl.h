@@ -51,14 +51,15 @@ static void sum_job_clear(sum_job *j)
 {
     query_piece_clear(&j->piece);
     query_reader_clear(&j->reader);
-    big_free(j->decoded, j->stream_piece * sizeof(point));
-    big_free(j->list, j->stream_piece * sizeof(uint32_t));
-    big_free(j->ones, j->stream_piece / 8);
-    big_free(j->k, j->wide_capacity * sizeof(scalar));
+    pool *p = j->key->device->pool;
+    pool_give(p, j->decoded, j->stream_piece * sizeof(point));
+    pool_give(p, j->list, j->stream_piece * sizeof(uint32_t));
+    pool_give(p, j->ones, j->stream_piece / 8);
+    pool_give(p, j->k, j->wide_capacity * sizeof(scalar));
     for (uint32_t i = 0; j->totals && i < j->count; i++) {
-        big_free(j->totals[i].value, j->wide_capacity * sizeof(cuzk_fr *));
-        big_free(j->totals[i].index, j->wide_capacity * sizeof(uint32_t));
-        big_free(j->totals[i].base, j->wide_capacity * sizeof(point));
+        pool_give(p, j->totals[i].value, j->wide_capacity * sizeof(cuzk_fr *));
+        pool_give(p, j->totals[i].index, j->wide_capacity * sizeof(uint32_t));
+        pool_give(p, j->totals[i].base, j->wide_capacity * sizeof(point));
     }
     mem_free(j->totals);
 }
@@ -69,30 +70,31 @@ static cuzk_status sum_job_init(sum_job *j, const query_shape *shape, const cuzk
     const cuzk_circuit_view *c = &j->key->circuit;
     uint64_t wide = c->fields + c->inputs, cap = j->kept ? WIDE_KEPT : WIDE_STREAM;
     uint64_t piece = j->kept ? KEPT_PIECE : j->stream_piece, all = (j->q->count + 63) / 64 * 64 + 64;
+    pool *p = j->key->device->pool;
     j->wide_capacity = wide < cap ? wide : cap;
-    cuzk_status s = query_piece_init(&j->piece, piece < all ? piece : (all < 128 ? 128 : all), err);
+    cuzk_status s = query_piece_init(&j->piece, p, piece < all ? piece : (all < 128 ? 128 : all), err);
     if (s != CUZK_OK)
         return s;
     j->totals = mem_calloc(j->count, sizeof(total));
-    j->k = big_alloc(j->wide_capacity * sizeof(scalar));
+    j->k = pool_take(p, j->wide_capacity * sizeof(scalar));
     int ok = j->totals && j->k;
     for (uint32_t i = 0; ok && i < j->count; i++) {
         total *t = &j->totals[i];
         query_walk_init(&t->walk, shape, &w[i], c->field_map);
-        t->value = big_alloc(j->wide_capacity * sizeof(cuzk_fr *));
+        t->value = pool_take(p, j->wide_capacity * sizeof(cuzk_fr *));
         if (j->kept)
-            t->index = big_alloc(j->wide_capacity * sizeof(uint32_t));
+            t->index = pool_take(p, j->wide_capacity * sizeof(uint32_t));
         else
-            t->base = big_alloc(j->wide_capacity * sizeof(point));
+            t->base = pool_take(p, j->wide_capacity * sizeof(point));
         ok = t->value && (t->index || t->base);
     }
     if (ok && !j->kept) {
-        s = query_reader_init(&j->reader, &j->key->view, j->stream_piece * ENCODED, err);
+        s = query_reader_init(&j->reader, p, &j->key->view, j->stream_piece * ENCODED, err);
         if (s != CUZK_OK)
             return s;
-        j->decoded = big_alloc(j->stream_piece * sizeof(point));
-        j->list = big_alloc(j->stream_piece * sizeof(uint32_t));
-        j->ones = big_alloc(j->stream_piece / 8);
+        j->decoded = pool_take(p, j->stream_piece * sizeof(point));
+        j->list = pool_take(p, j->stream_piece * sizeof(uint32_t));
+        j->ones = pool_take(p, j->stream_piece / 8);
         ok = j->decoded && j->list && j->ones;
         if (ok)
             memset(j->ones, 0xff, j->stream_piece / 8);
@@ -314,8 +316,9 @@ static cuzk_status all_pieces(point *out, const cuzk_device_key *key, int query,
     const cpu_query *q = &key->query[query];
     query_reader r;
     uint64_t piece = query_stream_piece(q->count, 17);
-    point *scratch = out ? NULL : big_alloc(piece * sizeof(point));
-    cuzk_status s = query_reader_init(&r, &key->view, piece * ENCODED, err);
+    pool *p = key->device->pool;
+    point *scratch = out ? NULL : pool_take(p, piece * sizeof(point));
+    cuzk_status s = query_reader_init(&r, p, &key->view, piece * ENCODED, err);
     if (s == CUZK_OK && !out && !scratch)
         s = mem_error(err, piece * sizeof(point), "checking a query");
     for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += piece) {
@@ -327,7 +330,7 @@ static cuzk_status all_pieces(point *out, const cuzk_device_key *key, int query,
                     : check_piece(scratch, key, q, in, first, n, err);
     }
     query_reader_clear(&r);
-    big_free(scratch, piece * sizeof(point));
+    pool_give(p, scratch, piece * sizeof(point));
     return s;
 }
 

@@ -54,13 +54,14 @@ uint64_t query_shape_count(const query_shape *s)
     return n;
 }
 
-cuzk_status query_piece_init(query_piece *q, uint64_t capacity, cuzk_error *err)
+cuzk_status query_piece_init(query_piece *q, pool *p, uint64_t capacity, cuzk_error *err)
 {
     memset(q, 0, sizeof(*q));
     q->capacity = capacity;
-    q->bits = big_alloc((capacity / 64 + 1) * sizeof(uint64_t));
-    q->position = big_alloc(capacity * sizeof(uint32_t));
-    q->value = big_alloc(capacity * sizeof(q->value[0]));
+    q->pool = p;
+    q->bits = pool_take(p, (capacity / 64 + 1) * sizeof(uint64_t));
+    q->position = pool_take(p, capacity * sizeof(uint32_t));
+    q->value = pool_take(p, capacity * sizeof(q->value[0]));
     if (q->bits && q->position && q->value)
         return CUZK_OK;
     query_piece_clear(q);
@@ -69,9 +70,9 @@ cuzk_status query_piece_init(query_piece *q, uint64_t capacity, cuzk_error *err)
 
 void query_piece_clear(query_piece *q)
 {
-    big_free(q->bits, (q->capacity / 64 + 1) * sizeof(uint64_t));
-    big_free(q->position, q->capacity * sizeof(uint32_t));
-    big_free(q->value, q->capacity * sizeof(q->value[0]));
+    pool_give(q->pool, q->bits, (q->capacity / 64 + 1) * sizeof(uint64_t));
+    pool_give(q->pool, q->position, q->capacity * sizeof(uint32_t));
+    pool_give(q->pool, q->value, q->capacity * sizeof(q->value[0]));
     memset(q, 0, sizeof(*q));
 }
 
