@@ -92,7 +92,10 @@ static void show_devices(view *v, const Cuzk__V1__GetStatusResponse *r)
         double total = (double)g->vram_total_bytes, taken = total - (double)g->vram_free_bytes;
         bar(used, 20, total > 0 ? taken / total : 0);
         line(v, "%-6u %-32.32s %s %8.1f/%8.1f  %s %s", g->ordinal, g->name, used, taken / GIB, total / GIB,
-             *g->current_job_id ? kind_name(g->current_proof_kind) : "idle", g->current_job_id);
+             *g->current_job_id ? kind_name(g->current_proof_kind)
+             : g->quarantined   ? "set aside"
+                                : "idle",
+             g->current_job_id);
     }
 }
 

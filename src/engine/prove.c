@@ -18,8 +18,6 @@ static void unit_failed(engine *e, unit *u, device_slot *d, cuzk_error *why)
 {
     job *j = u->job;
     int fault = is_device_fault(why->status), over = cancel_check(&j->cancel);
-    if (fault)
-        device_count_result(e, d, 1);
     if (!over)
         log_job(LOG_WARN, "engine", j->id, "partition=%u device=%u attempt=%d: %s", u->partition, d->ordinal,
                 u->attempts, why->message);
@@ -125,6 +123,9 @@ static void prove_units(engine *e, prove_batch *b, device_slot *d)
     uint64_t start = clock_ns();
     cuzk_status s = batch_start(e, b, d, &why);
     uint64_t end = clock_ns();
+    if (is_device_fault(
+            s)) /* once, however many were in the batch, and before anybody else may take the device */
+        device_count_result(e, d, 1);
     release_device(e, d, b, end - start);
     for (size_t i = 0; i < b->count; i++)
         job_event(e, b->u[i]->job, STAGE_PROVE, (int32_t)b->u[i]->partition, d->index, start, end);
@@ -227,11 +228,12 @@ static void finish_unit(engine *e, unit *u)
     u->proving = NULL;
     uint64_t end = clock_ns();
     job_event(e, j, STAGE_FINISH, (int32_t)u->partition, d->index, start, end);
+    if (!s || is_device_fault(s))
+        device_count_result(e, d, s != CUZK_OK);
     if (s) {
         unit_failed(e, u, d, &why);
         return;
     }
-    device_count_result(e, d, 0);
     log_times(j, u, d, &times);
     int complete = 0;
     pthread_mutex_lock(&e->lock);

@@ -1,4 +1,5 @@
 // What the daemon's tests share: a daemon on a free port, a client of proving.proto, golden cases.
+import { after } from 'node:test';
 import { spawn, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,8 +31,22 @@ export const goldenJson = (name) => JSON.parse(golden(name, 'golden.json'));
 export const hex = (s) => Buffer.from(s, 'hex');
 export const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 
-// Starts a daemon; resolves when it listens. toml: more configuration; listen: default a free TCP port.
-export async function startDaemon({ listen = '127.0.0.1:0', toml = {}, params = env.srs, args = [] } = {}) {
+// Waits for a state, however slow the machine is: until condition() is true, or for two minutes.
+export async function until(condition, what) {
+  const end = Date.now() + 120000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`not within two minutes: ${what}`);
+    await sleep(10);
+  }
+}
+
+// What a failed test left running would keep the runner waiting for ever.
+const running = new Set();
+after(() => { for (const child of running) child.kill('SIGKILL'); });
+
+// Starts a daemon; resolves when it listens or has ended. toml: more configuration; listen: default a free TCP port;
+// program and variables: another daemon than the one that was built, more of an environment.
+export async function startDaemon({ listen = '127.0.0.1:0', toml = {}, params = env.srs, args = [], program = env.daemon, variables = {} } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'cuzk-daemon-'));
   const tables = {
     daemon: { listen, ...toml.daemon },
@@ -44,12 +59,14 @@ export async function startDaemon({ listen = '127.0.0.1:0', toml = {}, params = 
     .join('\n');
   const config = join(dir, 'cuzk.toml');
   writeFileSync(config, text);
-  const child = spawn(env.daemon, ['--config', config, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, ['--config', config, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...variables } });
+  running.add(child);
   const d = { child, dir, config, log: '', out: '', port: 0, exited: null };
-  d.ended = new Promise((r) => child.on('exit', (code, signal) => { d.exited = { code, signal }; r(d.exited); }));
+  // close, not exit: its last words have been read as well
+  d.ended = new Promise((r) => child.on('close', (code, signal) => { running.delete(child); d.exited = { code, signal }; r(d.exited); }));
   child.stdout.on('data', (b) => { d.out += b; });
   child.stderr.on('data', (b) => { d.log += b; });
-  for (let i = 0; i < 400 && !/listens on/.test(d.log) && !d.exited; i++) await sleep(25);
+  await until(() => /listens on/.test(d.log) || d.exited, 'the daemon listens or ends');
   const m = /listens on .*\(port (\d+)\)/.exec(d.log);
   d.port = m ? Number(m[1]) : 0;
   d.address = d.port ? `127.0.0.1:${d.port}` : listen;
@@ -73,7 +90,7 @@ export function connect(address, credentials = grpc.credentials.createInsecure()
       (e, r) => (e ? reject(e) : resolve(r)));
   });
   const api = { raw: client, close: () => client.close() };
-  for (const m of ['SubmitProof', 'AwaitProof', 'Prove', 'CancelProof', 'GetStatus', 'GetMetrics', 'PreloadSRS', 'EvictSRS'])
+  for (const m of ['SubmitProof', 'AwaitProof', 'Prove', 'CancelProof', 'GetStatus', 'GetMetrics', 'PreloadSRS', 'EvictSRS', 'ClearQuarantine'])
     api[m] = call(m);
   return api;
 }
