@@ -11,26 +11,29 @@ typedef struct device_row {
 } device_row;
 
 static const device_row DEFAULT_ROWS[] = {
-    {"copy", 32, 0},      {"fp-mul", 0, 0},       {"fr-mul", 0, 0},     {"fp2-mul", 0, 0},
-    {"upload", 30, 0},    {"msm-g1", 16, 0},      {"msm-g1", 20, 0},    {"msm-g1", 22, 0},
-    {"msm-g1", 24, 0},    {"msm-g1", 26, 0},      {"msm-g1", 27, 0},    {"msm-g2", 20, 0},
-    {"msm-g2", 22, 0},    {"subset-g1", 20, 0},   {"subset-g1", 24, 0}, {"subset-g1", 26, 0},
-    {"subset-g2", 24, 0}, {"ntt", 20, 0},         {"ntt", 22, 0},       {"ntt", 24, 0},
-    {"ntt", 27, 0},       {"ntt-inverse", 27, 0}, {"ntt", 27, 1},       {"h", 20, 0},
-    {"h", 27, 0},         {"decode-g1", 24, 0},   {"check-g1", 22, 0},  {"check-g2", 20, 0},
+    {"copy", 32, 0},        {"fp-mul", 0, 0},     {"fr-mul", 0, 0},
+    {"fp2-mul", 0, 0},      {"upload", 30, 0},    {"msm-g1", 16, 0},
+    {"msm-g1", 20, 0},      {"msm-g1", 22, 0},    {"msm-g1", 24, 0},
+    {"msm-g1", 26, 0},      {"msm-g1", 27, 0},    {"msm-g2", 20, 0},
+    {"msm-g2", 22, 0},      {"subset-g1", 20, 0}, {"subset-g1", 24, 0},
+    {"subset-g1", 26, 0},   {"subset-g2", 24, 0}, {"ntt", 20, 0},
+    {"ntt", 22, 0},         {"ntt", 24, 0},       {"ntt", 27, 0},
+    {"ntt-inverse", 27, 0}, {"ntt", 27, 1},       {"h", 20, 0},
+    {"h", 27, 0},           {"spmv", 27, 0},      {"witness-expand", 27, 0},
+    {"decode-g1", 24, 0},   {"check-g1", 22, 0},  {"check-g2", 20, 0},
 };
 
 static int measure(cuzk_device *device, bench_device_fn *bench, const device_row *row, uint32_t repeat)
 {
     double best = 0, median = 0;
-    char note[200] = "";
+    char note[320] = "";
     cuzk_error err = {CUZK_OK, ""};
     cuzk_status s = bench(device, row->operation, row->log, row->variant, repeat, &best, &median, note,
                           sizeof note, &err);
     if (s != CUZK_OK)
-        printf("%-12s 2^%-2u %2u  failed: %s\n", row->operation, row->log, row->variant, err.message);
+        printf("%-14s 2^%-2u %2u  failed: %s\n", row->operation, row->log, row->variant, err.message);
     else
-        printf("%-12s 2^%-2u %2u  best %10.3f ms  median %10.3f ms  %s\n", row->operation, row->log,
+        printf("%-14s 2^%-2u %2u  best %10.3f ms  median %10.3f ms  %s\n", row->operation, row->log,
                row->variant, best, median, note);
     fflush(stdout);
     return s == CUZK_OK && !strstr(note, "WRONG") ? 0 : 1;
@@ -78,6 +81,7 @@ static void usage(FILE *f)
 {
     fputs("usage: cuzk-bench device [options] [OPERATION:LOG[:VARIANT] ...]\n"
           "       cuzk-bench device [options] prove CIRCUIT [ROUNDS]\n"
+          "CIRCUIT: as porep-32g, or mixed-22: 2^22 rows, four wires of five are bits\n"
           "  --plugin FILE        the back end (default: libcuzk-cuda.so beside the program)\n"
           "  --vram-limit GIB     device memory that may be used\n"
           "  --then-batch GIB     prove: afterwards once more as a batch within so much device memory\n"

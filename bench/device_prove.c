@@ -8,6 +8,7 @@
 #include "device_setup.h"
 #include "filecoin/synth.h"
 #include "filecoin/task.h"
+#include "mixed.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ typedef struct request {
     synth_vanilla vanilla;
     proof_task *task;
     uint32_t partitions;
+    unsigned mixed; /* logarithm of a mixed circuit's rows; 0: a circuit of Filecoin */
 } request;
 
 typedef struct pipeline {
@@ -95,19 +97,25 @@ static cuzk_status make_post(request *q, cuzk_error *err)
 
 static cuzk_status make_request(request *q, const char *name, unsigned threads, cuzk_error *err)
 {
+    if (!strncmp(name, "mixed-", 6))
+        q->mixed = (unsigned)strtoul(name + 6, NULL, 10);
     q->info = circuit_by_name(name);
-    if (!q->info)
+    if (!q->info && !q->mixed)
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "there is no circuit %s", name);
     cuzk_status s = pool_create(&q->pool, threads, err);
     if (s == CUZK_OK)
         s = poseidon_set_create(&q->ps, err);
     uint64_t t = clock_ns();
     if (s == CUZK_OK)
-        s = circuit_compile(&q->r, q->info, q->ps, err);
+        s = q->mixed ? mixed_compile(&q->r, q->mixed, err) : circuit_compile(&q->r, q->info, q->ps, err);
     if (s != CUZK_OK)
         return s;
     printf("%-28s %10.1f ms\n", "compile circuit", ms_since(t));
     t = clock_ns();
+    if (q->mixed) {
+        q->partitions = 1;
+        return CUZK_OK;
+    }
     if (q->info->kind == CIRCUIT_POREP) {
         const registered_seal *seal = seal_find(q->info->sector_size, POREP_V1_1);
         if (!seal)
@@ -145,6 +153,14 @@ static void stop(pipeline *p, cuzk_status s, const cuzk_error *err)
     pthread_mutex_unlock(&p->lock);
 }
 
+static cuzk_status make_witness(request *q, witness *w, uint32_t partition, cuzk_error *err)
+{
+    if (q->mixed)
+        return mixed_witness(w, q->r, err);
+    return q->c1 ? porep_witness(w, q->r, q->c1, partition, q->ps, q->pool, NULL, err)
+                 : proof_task_witness(q->task, partition, q->r, w, q->pool, NULL, err);
+}
+
 static cuzk_status make_witnesses(pipeline *p)
 {
     for (uint32_t i = 0; i < p->total; i++) {
@@ -153,8 +169,7 @@ static cuzk_status make_witnesses(pipeline *p)
         request *q = p->q;
         uint32_t partition = i % q->partitions;
         uint64_t t = clock_ns();
-        cuzk_status s = q->c1 ? porep_witness(&w, q->r, q->c1, partition, q->ps, q->pool, NULL, &err)
-                              : proof_task_witness(q->task, partition, q->r, &w, q->pool, NULL, &err);
+        cuzk_status s = make_witness(q, &w, partition, &err);
         p->witness_ms += ms_since(t);
         if (s != CUZK_OK) {
             stop(p, s, &err);
@@ -290,8 +305,7 @@ static cuzk_status prove_batch(request *q, const cuzk_backend *backend, const be
     uint64_t t = clock_ns();
     for (uint32_t i = 0; i < n && s == CUZK_OK; i++) {
         list[i] = &w[i];
-        s = q->c1 ? porep_witness(&w[i], q->r, q->c1, i, q->ps, q->pool, NULL, err)
-                  : proof_task_witness(q->task, i, q->r, &w[i], q->pool, NULL, err);
+        s = make_witness(q, &w[i], i, err);
     }
     double made = ms_since(t);
     if (s == CUZK_OK)

@@ -1,48 +1,14 @@
 // Measuring operations: see bench.cuh. Bases are k_i times the generator with k_i drawn from i, so that a sum
 // is known to be (sum k_i s_i) times the generator.
-#include "bench.cuh"
+#include "bench_job.cuh"
 #include "fields.cuh"
 #include "fixed_base.cuh"
 #include "msm.cuh"
 #include "ntt.cuh"
-#include "prove.cuh"
 #include "sort.cuh"
 
 namespace gpu
 {
-namespace
-{
-HD uint64_t mix(uint64_t z)
-{
-    z += 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-HD fr random_fr(uint64_t seed, uint64_t i)
-{
-    fr a;
-    for (int q = 0; q < 4; q++) {
-        uint64_t v = mix(mix(seed) + 4 * i + q);
-        a.l[2 * q] = (uint32_t)v;
-        a.l[2 * q + 1] = (uint32_t)(v >> 32);
-    }
-    a.l[7] &= 0x7fffffff;
-    return reduce(a); // below 2^255 < 2r
-}
-} // namespace
-static __global__ void fill_random(uint4 *x, size_t n, uint64_t seed, size_t first)
-{
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        store_fr(x + 2 * i, random_fr(seed, first + i));
-}
-static __global__ void fill_bits(uint64_t *x, size_t words, uint64_t seed)
-{
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < words)
-        x[i] = mix(mix(seed) + i);
-}
 // out[t] = sum over i = t, t + threads, ... of k_i s_i; s NULL: of k_i whose bit is set
 static __global__ void sum_products(const uint4 *s, const uint64_t *bits, size_t n, uint64_t seed, uint4 *out)
 {
@@ -88,35 +54,11 @@ static __global__ void planes_to_packed(point_src s, size_t n, int quads, uint4 
             out[i * 2 * quads + q] = s.p[i + q * n];
 }
 
-namespace
-{
-struct timer {
-    std::vector<double> ms;
-    template <class Run> cuzk_status run(context &c, uint32_t repeat, Run f)
-    {
-        for (uint32_t i = 0; i <= repeat; i++) {
-            GPU_TRY(synchronize(c));
-            double t = now_ms();
-            GPU_TRY(f());
-            GPU_TRY(synchronize(c));
-            if (i)
-                ms.push_back(now_ms() - t);
-        }
-        std::sort(ms.begin(), ms.end());
-        return CUZK_OK;
-    }
-};
-struct bench_job {
-    context c;
-    uint32_t log, variant, repeat;
-    timer t;
-    char *note;
-    size_t note_size;
-    size_t n() const { return (size_t)1 << log; }
-};
-} // namespace
 constexpr uint32_t SUM_THREADS = 8192;
-constexpr uint64_t BASE_SEED = 11, SCALAR_SEED = 23;
+
+// An affine addition in runs in units of an Fp product: five products, one square (0.82), the inversion among
+// the five; over Fp2 a product is three without reduction and two reductions.
+template <class F> constexpr double ADDITION = F::QUADS == 3 ? 5.82 : 14.0;
 
 // (sum k_i s_i) G as an affine point
 template <class F>
@@ -217,6 +159,10 @@ template <class F> static cuzk_status bench_msm(bench_job &b)
     t.windows = (int)(b.variant >> 8);
     std::vector<window_sums<F>> w(1);
     GPU_TRY(b.t.run(c, b.repeat, [&] { return msm_sum<F>(c, t, &w[0]); }));
+    double additions = (double)n * copies * w[0].windows;
+    for (int i = 0; i < w[0].windows; i++) // two for each bucket, one less for the first of its points
+        additions += (double)((size_t)1 << (w[0].width[i] - 1));
+    b.needs(additions * ADDITION<F>, LIMIT_FP);
     char what[80];
     snprintf(what, sizeof what, "%d windows, %d copies, ", w[0].windows, copies);
     report_sum<F>(b, w[0], want, what);
@@ -228,7 +174,7 @@ template <class F> static cuzk_status bench_subset(bench_job &b)
     size_t n = b.n(), point = sizeof(affine<F>), words = div_up(n, 64);
     GPU_TRY(fixed_prepare<F>(c, 16));
     size_t own = aligned(n * point) + aligned(8 * words);
-    size_t work = std::max(run_scratch<F>::bytes(c.dev, n / 2 + n / 64 + 4096, 4096) + ((size_t)64 << 20),
+    size_t work = std::max(subset_bytes<F>(c.dev, n / 2 + n / 64 + 4096) + ((size_t)64 << 20),
                            fixed_run<F>::bytes(c.dev, 1 << 19, 16) + ((size_t)200 << 19));
     GPU_TRY(use_scratch(c, own + ((size_t)64 << 20), own + work));
     uint4 *bases;
@@ -246,6 +192,7 @@ template <class F> static cuzk_status bench_subset(bench_job &b)
     t.words = words;
     std::vector<window_sums<F>> w(1);
     GPU_TRY(b.t.run(c, b.repeat, [&] { return subset_sum<F>(c, t, &w[0]); }));
+    b.needs((double)n / 2 * ADDITION<F>, LIMIT_FP);
     report_sum<F>(b, w[0], want, "half of the points, ");
     return CUZK_OK;
 }
@@ -291,6 +238,11 @@ static cuzk_status value_at(context &c, const uint4 *x, size_t n, const fr &z, f
     *out = reduce(*out);
     return CUZK_OK;
 }
+// Products of a transform: eleven for eight elements in three levels.
+static double transform_products(int log)
+{
+    return 11.0 / 24 * log * (double)((size_t)1 << log);
+}
 static cuzk_status bench_ntt(bench_job &b, bool inverse)
 {
     context &c = b.c;
@@ -309,6 +261,7 @@ static cuzk_status bench_ntt(bench_job &b, bool inverse)
         return inverse ? ntt_inverse(c, x, y, log, coset, factor, SLOT_PLAIN)
                        : ntt_forward(c, x, y, log, coset);
     }));
+    b.needs(transform_products(log) + (inverse ? (double)n : 0), LIMIT_FR);
     // position p of the bit-reversed side is the value at w^brev(p), times the root of order 2n on the coset
     size_t p = mix(7) % n, r = 0;
     for (int i = 0; i < log; i++)
@@ -349,6 +302,7 @@ static cuzk_status bench_h(bench_job &b)
             b.t.ms.push_back(now_ms() - t);
     }
     std::sort(b.t.ms.begin(), b.t.ms.end());
+    b.needs(6 * transform_products(log) + 4 * (double)n, LIMIT_FR);
     fr z = random_fr(5, 0), zn = z, hz, az, bz, cz, one, factor = ntt_size_inverse(log);
     for (int i = 0; i < log; i++)
         zn = mul_reduce(zn, zn);
@@ -383,8 +337,9 @@ template <class T> static cuzk_status bench_multiply(bench_job &b)
         GPU_CHECK_LAUNCH(c);
         return CUZK_OK;
     }));
-    snprintf(b.note, b.note_size, "%.2f G products a second",
-             (double)blocks * 128 * rounds / b.t.ms[0] / 1e6);
+    double products = (double)blocks * 128 * rounds;
+    b.needs(products * (sizeof(T) == sizeof(fp2) ? 2.4 : 1), sizeof(T) == sizeof(fr) ? LIMIT_FR : LIMIT_FP);
+    snprintf(b.note, b.note_size, "%.2f G products a second", products / b.t.ms[0] / 1e6);
     return CUZK_OK;
 }
 static cuzk_status bench_copy(bench_job &b, bool up)
@@ -402,7 +357,8 @@ static cuzk_status bench_copy(bench_job &b, bool up)
         GPU_CUDA(c, cudaMemcpyAsync(y, x, bytes, cudaMemcpyDeviceToDevice, c.stream));
         return CUZK_OK;
     }));
-    snprintf(b.note, b.note_size, "%.1f GB/s", (double)bytes * (up ? 1 : 2) / b.t.ms[0] / 1e6);
+    b.needs((double)bytes * (up ? 1 : 2), up ? LIMIT_UPLOAD : LIMIT_MEMORY);
+    snprintf(b.note, b.note_size, "%.1f GB/s", b.work / b.t.ms[0] / 1e6);
     return CUZK_OK;
 }
 template <class F> static cuzk_status bench_points(bench_job &b, bool check)
@@ -437,6 +393,13 @@ template <class F> static cuzk_status bench_points(bench_job &b, bool check)
         return decode_points<F>(c, points, n, 0, check, problem);
     }));
     GPU_TRY(download(c, &found, problem, sizeof found));
+    // a check multiplies by the curve's parameter, of 64 bits and 6 ones, twice in G1 and once in G2: 8.5
+    // products a doubling, 13.6 an addition
+    double times = F::QUADS == 3 ? 2 * (63 * 8.5 + 5 * 13.6) : 2.4 * (63 * 8.5 + 5 * 13.6);
+    if (check)
+        b.needs((double)n * times, LIMIT_FP);
+    else // copied and decoded: both read and write
+        b.needs((double)n * 4 * sizeof(affine<F>), LIMIT_MEMORY);
     snprintf(b.note, b.note_size, "made in %.1f ms, %s", made, found == ~0ull ? "all good" : "RESULT WRONG");
     return CUZK_OK;
 }
@@ -458,6 +421,8 @@ static cuzk_status run_bench(bench_job &b, const char *op)
         {"msm-g2", bench_msm<fp2>},
         {"subset-g1", bench_subset<fp>},
         {"subset-g2", bench_subset<fp2>},
+        {"spmv", bench_spmv},
+        {"witness-expand", bench_expand},
         {"decode-g1", [](bench_job &j) { return bench_points<fp>(j, false); }},
         {"check-g1", [](bench_job &j) { return bench_points<fp>(j, true); }},
         {"decode-g2", [](bench_job &j) { return bench_points<fp2>(j, false); }},
@@ -484,6 +449,10 @@ static cuzk_status bench(cuzk_device *dev, const char *operation, uint32_t log, 
     b.note_size = note_size;
     note[0] = 0;
     GPU_TRY(run_bench(b, operation));
+    size_t used = strlen(note);
+    if (b.work > 0)
+        snprintf(note + used, note_size - used, ", %.2f of the limit of %s: %.3f ms",
+                 b.work / b.limit.rate * 1e3 / b.t.ms.front(), b.limit.what, b.work / b.limit.rate * 1e3);
     *best = b.t.ms.front();
     *median = b.t.ms[b.t.ms.size() / 2];
     return CUZK_OK;

@@ -40,7 +40,7 @@ HD fp test_sub(const fp &a, const fp &b)
 }
 HD fp2 test_mul(const fp2 &a, const fp2 &b)
 {
-    return mul(a, b);
+    return mul_chain(a, b);
 }
 HD fp2 test_sqr(const fp2 &a)
 {

@@ -187,6 +187,62 @@ HD fp redc_chain(const uint32_t (&T)[24])
     return reduce_once(r);
 }
 
+// A product or a sum of products before its reduction.
+struct alignas(16) fp_wide {
+    uint32_t l[24];
+};
+// a b without reduction, for any a, b below 2^384.
+HD fp_wide wide_chain(const fp &a, const fp &b)
+{
+    uint32_t E[24], O[24]; // products at even and at odd positions
+    UNROLL for (int k = 12; k < 24; k++) E[k] = O[k] = 0;
+    UNROLL for (int j = 0; j < 12; j += 2)
+    {
+        uint64_t u = (uint64_t)a.l[j] * b.l[0], v = (uint64_t)a.l[j + 1] * b.l[0];
+        E[j] = (uint32_t)u;
+        E[j + 1] = (uint32_t)(u >> 32);
+        O[j + 1] = (uint32_t)v;
+        O[j + 2] = (uint32_t)(v >> 32);
+    }
+    O[13] = 0;
+    UNROLL for (int i = 0; i < 12; i += 2)
+    {
+        if (i) {
+            mad_row<12>(E + i, a.l, b.l[i]);
+            E[i + 12] = addc(E[i + 12], 0);
+            mad_row<12>(O + i + 1, a.l + 1, b.l[i]);
+            O[i + 13] = addc(O[i + 13], 0);
+        }
+        mad_row<12>(O + i + 1, a.l, b.l[i + 1]);
+        O[i + 13] = addc(O[i + 13], 0);
+        mad_row<12>(E + i + 2, a.l + 1, b.l[i + 1]);
+        if (i < 10)
+            E[i + 14] = addc(E[i + 14], 0);
+    }
+    fp_wide t;
+    t.l[0] = E[0];
+    t.l[1] = add_cc(E[1], O[1]);
+    UNROLL for (int k = 2; k < 23; k++) t.l[k] = addc_cc(E[k], O[k]);
+    t.l[23] = addc(E[23], O[23]);
+    return t;
+}
+// a - b modulo 2^768; the borrow as 0 or -1
+HD uint32_t wide_sub(fp_wide &a, const fp_wide &b)
+{
+    a.l[0] = sub_cc(a.l[0], b.l[0]);
+    UNROLL for (int i = 1; i < 24; i++) a.l[i] = subc_cc(a.l[i], b.l[i]);
+    return subc(0, 0);
+}
+// a + b below 2p, not reduced
+HD fp add_lazy(const fp &a, const fp &b)
+{
+    fp t;
+    t.l[0] = add_cc(a.l[0], b.l[0]);
+    UNROLL for (int i = 1; i < 11; i++) t.l[i] = addc_cc(a.l[i], b.l[i]);
+    t.l[11] = addc(a.l[11], b.l[11]);
+    return t;
+}
+
 // One row of the triangle of a square: L[i+j .. ] += a[i] a[j] for j = i + first, i + first + 2, ...; lanes
 // that are still empty take the plain product.
 HD void square_row(uint32_t (&L)[24], const uint32_t *a, int i, int first)

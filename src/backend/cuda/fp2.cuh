@@ -50,22 +50,63 @@ static __device__ __host__ __noinline__ fp mul_call(fp a, fp b)
 {
     return mul(a, b);
 }
+static __device__ __host__ __noinline__ fp_wide wide_call(fp a, fp b)
+{
+    return wide_chain(a, b);
+}
+static __device__ __host__ __noinline__ fp redc_call(fp_wide t)
+{
+    return redc_chain(t.l);
+}
 #else
+HD fp_wide wide_call(const fp &a, const fp &b)
+{
+    return wide_chain(a, b);
+}
+HD fp redc_call(const fp_wide &t)
+{
+    return redc_chain(t.l);
+}
 HD fp mul_call(const fp &a, const fp &b)
 {
     return mul(a, b);
 }
 #endif
-HD fp2 mul(const fp2 &a, const fp2 &b)
+HD fp2 mul_apart(const fp2 &a, const fp2 &b)
 {
     fp t0 = mul_call(a.c0, b.c0), t1 = mul_call(a.c1, b.c1);
     fp s = mul_call(add(a.c0, a.c1), add(b.c0, b.c1));
     return fp2{sub(t0, t1), sub(sub(s, t0), t1)};
 }
+// Three products, two reductions.
+HD fp2 mul_chain(const fp2 &a, const fp2 &b)
+{
+    constexpr uint32_t p[13] = FP_P32;
+    fp_wide t0 = wide_call(a.c0, b.c0), t1 = wide_call(a.c1, b.c1);
+    fp_wide t2 = wide_call(add_lazy(a.c0, a.c1), add_lazy(b.c0, b.c1));
+    (void)wide_sub(t2, t0);
+    (void)wide_sub(t2, t1); // a0 b1 + a1 b0, below 2p^2 < p 2^384
+    uint32_t negative = wide_sub(t0, t1);
+    t0.l[12] = add_cc(t0.l[12], p[0] & negative); // + p 2^384
+    UNROLL for (int i = 1; i < 11; i++) t0.l[12 + i] = addc_cc(t0.l[12 + i], p[i] & negative);
+    t0.l[23] = addc(t0.l[23], p[11] & negative);
+    return fp2{redc_call(t0), redc_call(t2)};
+}
+#if defined(__CUDA_ARCH__) && !defined(GPU_FP2_APART)
+HD fp2 mul(const fp2 &a, const fp2 &b)
+{
+    return mul_chain(a, b);
+}
+#else
+HD fp2 mul(const fp2 &a, const fp2 &b)
+{
+    return mul_apart(a, b);
+}
+#endif
 HD fp2 sqr(const fp2 &a)
 {
     fp t = mul_call(a.c0, a.c1);
-    return fp2{mul_call(add(a.c0, a.c1), sub(a.c0, a.c1)), dbl(t)};
+    return fp2{mul_call(add_lazy(a.c0, a.c1), sub(a.c0, a.c1)), dbl(t)};
 }
 HD fp2 conj(const fp2 &a)
 {

@@ -202,11 +202,9 @@ static size_t wire_sums(const cuzk_device_key *k, size_t points)
         size_t n = std::min(points, q.count), wide = std::max(std::min(n, q.wide), (size_t)1);
         size_t half = n / 2 + n / 64 + 4096;
         if (i == QUERY_B_G2)
-            most = std::max(
-                {most, run_scratch<fp2>::bytes(k->dev, half, 4096), msm_bytes<fp2>(k->dev, wide, 1)});
+            most = std::max({most, subset_bytes<fp2>(k->dev, half), msm_bytes<fp2>(k->dev, wide, 1)});
         else
-            most =
-                std::max({most, run_scratch<fp>::bytes(k->dev, half, 4096), msm_bytes<fp>(k->dev, wide, 1)});
+            most = std::max({most, subset_bytes<fp>(k->dev, half), msm_bytes<fp>(k->dev, wide, 1)});
     }
     return most + 3 * aligned(k->words * 8) + ((size_t)8 << 20);
 }

@@ -49,5 +49,11 @@ template <class F> struct subset_terms {
     const uint32_t *rank = nullptr;
     size_t words = 0, first = 0;
 };
+constexpr uint32_t SUBSET_KEYS = 65536; // the most runs that a subset is cut into
+template <class F> size_t subset_bytes(const cuzk_device *dev, size_t n) // arena bytes for n points, about
+{
+    return run_scratch<F>::bytes(dev, n, SUBSET_KEYS) + SUBSET_KEYS * (32 * F::QUADS + 2 * sizeof(xyzz<F>)) +
+           4096;
+}
 template <class F> cuzk_status subset_sum(context &c, const subset_terms<F> &t, window_sums<F> *out);
 } // namespace gpu

@@ -7,6 +7,7 @@
 #pragma once
 #include "msm.cuh"
 #include "sort.cuh"
+#include "witness.cuh"
 
 namespace gpu
 {
@@ -328,29 +329,11 @@ template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window
 }
 
 // ---- subset sums ----
-static __global__ void count_subset(const uint64_t *bits, const uint64_t *mask, uint32_t words,
-                                    uint32_t *count)
+// Sums of so many parts of a subset are made by rounds, and joined by full additions.
+inline uint32_t subset_keys(size_t n)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i <= words)
-        count[i] = i < words ? (uint32_t)__popcll(bits[i] & (mask ? mask[i] : ~0ull)) : 0;
+    return n < SUBSET_KEYS * 4 ? 4096 : SUBSET_KEYS;
 }
-static __global__ void list_subset(const uint64_t *bits, const uint64_t *mask, const uint32_t *rank,
-                                   uint32_t words, uint32_t base, const uint32_t *pos, int shift,
-                                   uint32_t *keys, uint32_t *vals)
-{
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= words)
-        return;
-    uint64_t m = mask ? mask[i] : ~0ull, v = bits[i] & m;
-    uint32_t p = pos[i], first = mask ? base + rank[i] : base + 64 * i;
-    for (; v; v &= v - 1, p++) {
-        uint64_t below = (v & (0 - v)) - 1; // the bits under the lowest one set
-        vals[p] = first + (uint32_t)__popcll(m & below);
-        keys[p] = p >> shift;
-    }
-}
-constexpr uint32_t SUBSET_KEYS = 4096;
 template <class F>
 static cuzk_status subset_chunk(context &c, const subset_terms<F> &t, size_t begin, size_t words, uint32_t n,
                                 const uint32_t *pos, window_sums<F> *out)
@@ -361,44 +344,38 @@ static cuzk_status subset_chunk(context &c, const subset_terms<F> &t, size_t beg
     xyzz<F> *xa, *xb;
     if (n == 0)
         return CUZK_OK;
-    GPU_TRY(take(c, &sums, (size_t)SUBSET_KEYS * 2 * F::QUADS));
-    GPU_TRY(take(c, &xa, SUBSET_KEYS));
-    GPU_TRY(take(c, &xb, SUBSET_KEYS));
-    GPU_TRY(w.init(c, n, SUBSET_KEYS));
+    uint32_t keys = subset_keys(n);
+    GPU_TRY(take(c, &sums, (size_t)keys * 2 * F::QUADS));
+    GPU_TRY(take(c, &xa, keys));
+    GPU_TRY(take(c, &xb, keys));
+    GPU_TRY(w.init(c, n, keys));
     int shift = 0;
-    while ((n >> shift) >= SUBSET_KEYS)
+    while ((n >> shift) >= keys)
         shift++;
-    GPU_LAUNCH(list_subset, div_up(words, 256), 256, 0, c.stream, t.bits + begin,
-               t.mask ? t.mask + begin : nullptr, t.mask ? t.rank + begin : nullptr, (uint32_t)words,
-               (uint32_t)(t.first + (t.mask ? 0 : 64 * begin)), pos, shift, w.key[0], w.val[0]);
+    GPU_TRY(list_bits(c, t.bits + begin, t.mask ? t.mask + begin : nullptr, t.mask ? t.rank + begin : nullptr,
+                      words, (uint32_t)(t.first + (t.mask ? 0 : 64 * begin)), pos, w.val[0]));
+    GPU_CUDA(c, cudaMemsetAsync(sums, 0, (size_t)keys * 32 * F::QUADS, c.stream));
+    GPU_TRY(sum_runs<F>(c, w, packed_points<F>(t.bases), n, ((n - 1) >> shift) + 1, sums, keys, 0, shift));
+    GPU_LAUNCH((lift_points<F>), keys / 32, 32, 0, c.stream, plane_points<F>(sums, keys), keys, xa);
     GPU_CHECK_LAUNCH(c);
-    GPU_CUDA(c, cudaMemsetAsync(sums, 0, (size_t)SUBSET_KEYS * 32 * F::QUADS, c.stream));
-    GPU_TRY(sum_runs<F>(c, w, packed_points<F>(t.bases), n, ((n - 1) >> shift) + 1, sums, SUBSET_KEYS, 0));
-    GPU_LAUNCH((lift_points<F>), SUBSET_KEYS / 32, 32, 0, c.stream, plane_points<F>(sums, SUBSET_KEYS),
-               SUBSET_KEYS, xa);
-    GPU_CHECK_LAUNCH(c);
-    return fold_and_add(c, xa, xb, SUBSET_KEYS, 1, out);
+    return fold_and_add(c, xa, xb, keys, 1, out);
 }
 template <class F> cuzk_status subset_sum(context &c, const subset_terms<F> &t, window_sums<F> *out)
 {
     arena_mark mark(c);
     window_sums_clear(*out, 1);
     out->width[0] = 1;
-    uint32_t *count, *pos;
-    GPU_TRY(take(c, &count, t.words + 1));
+    uint32_t *pos;
     GPU_TRY(take(c, &pos, t.words + 1));
     size_t chunk = t.words;
     for (size_t begin = 0; begin < t.words;) {
         size_t words = std::min(chunk, t.words - begin);
         uint32_t n;
-        GPU_LAUNCH(count_subset, div_up(words + 1, 256), 256, 0, c.stream, t.bits + begin,
-                   t.mask ? t.mask + begin : nullptr, (uint32_t)words, count);
-        GPU_CHECK_LAUNCH(c);
-        GPU_TRY(prefix_sum(c, count, pos, words + 1));
+        GPU_TRY(rank_words(c, t.bits + begin, t.mask ? t.mask + begin : nullptr, words, pos));
         GPU_TRY(download(c, &n, pos + words, sizeof n));
         GPU_TRY(check_cancel(c));
-        size_t need = run_scratch<F>::bytes(c.dev, n, SUBSET_KEYS) +
-                      SUBSET_KEYS * (32 * F::QUADS + 2 * sizeof(xyzz<F>));
+        size_t need = run_scratch<F>::bytes(c.dev, n, subset_keys(n)) +
+                      subset_keys(n) * (32 * F::QUADS + 2 * sizeof(xyzz<F>));
         if (need + 1024 > c.mem->left() && words > 1) {
             chunk = (words + 1) / 2;
             continue;

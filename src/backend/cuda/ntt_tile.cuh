@@ -15,11 +15,6 @@ constexpr int TILE_LOG = 10, TILE_THREADS = 1 << (TILE_LOG - 3), TILE_BLOCKS = 1
 constexpr int TILE_PLANE =
     9 << (TILE_LOG - 3); // 16-byte words of one half of the elements, padded against conflicts
 constexpr size_t TILE_BYTES = 2 * TILE_PLANE * 16;
-#ifdef __CUDACC__
-#define GPU_DYNAMIC_SHARED(name) extern __shared__ uint4 name[]
-#else
-#define GPU_DYNAMIC_SHARED(name) uint4 *name = (uint4 *)emu_shared()
-#endif
 
 enum pass_mode { PASS_FORWARD = 1, PASS_INVERSE = 2, PASS_TIMES = 4, PASS_MINUS = 8 };
 struct pass_args {

@@ -14,9 +14,11 @@
 #define GPU_LAUNCH(kernel, grid, block, shared, stream, ...)                                                 \
     (kernel)<<<(unsigned)(grid), (unsigned)(block), (size_t)(shared), (stream)>>>(__VA_ARGS__)
 // For kernels whose threads wait for each other; the emulation needs to know.
-#define GPU_LAUNCH_SYNC GPU_LAUNCH
+#define GPU_LAUNCH_SYNC          GPU_LAUNCH
+#define GPU_DYNAMIC_SHARED(name) extern __shared__ uint4 name[]
 #else
 #include "cuda_emu.h"
+#define GPU_DYNAMIC_SHARED(name) uint4 *name = (uint4 *)emu_shared()
 #endif
 // Inlined without question on the device only: the host compiler takes minutes over code that runs there once
 // a proof.

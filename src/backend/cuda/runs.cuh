@@ -32,10 +32,10 @@ template <class F> struct run_scratch {
 
 // Sums the runs of w.key[0] / w.val[0] (sorted by key, n of them; keys >= nkeys are left out) and writes
 // point k to position at + k of out, planes of out_points points. Keys without a reference are not written.
-// Swaps buffers of w.
+// shift >= 0: the key of reference i is i >> shift, whatever w.key[0] holds. Swaps buffers of w.
 template <class F>
 cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys,
-                     uint4 *out, size_t out_points, size_t at);
+                     uint4 *out, size_t out_points, size_t at, int shift = -1);
 
 // Sums pairs of base points: result j = src[vals[2j]] + src[vals[2j+1]], as planes of n points in
 // w.points[0].

@@ -339,6 +339,12 @@ static __global__ void run_bounds(const uint32_t *key, uint32_t n, uint32_t nkey
         for (uint32_t k = b + 1; k <= nkeys; k++)
             off[k] = n;
 }
+static __global__ void even_bounds(uint32_t n, uint32_t nkeys, int shift, uint32_t *off)
+{
+    uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k <= nkeys)
+        off[k] = k < nkeys ? k << shift : n;
+}
 // totals[r] = sum over runs of ceil(length / 2^r); totals[32] = the longest run; totals[33] = references kept
 static __global__ void run_totals(const uint32_t *off, uint32_t nkeys, unsigned long long *totals)
 {
@@ -502,12 +508,15 @@ template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, b
 }
 template <class F>
 cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys,
-                     uint4 *out, size_t out_points, size_t at)
+                     uint4 *out, size_t out_points, size_t at, int shift)
 {
     if (n == 0)
         return CUZK_OK;
     uint32_t *k0 = w.key[0], *k1 = w.key[1], *o0 = w.off[0], *o1 = w.off[1];
-    GPU_LAUNCH(run_bounds, div_up(n, 256), 256, 0, c.stream, k0, (uint32_t)n, nkeys, o0);
+    if (shift >= 0)
+        GPU_LAUNCH(even_bounds, div_up(nkeys + 1, 256), 256, 0, c.stream, (uint32_t)n, nkeys, shift, o0);
+    else
+        GPU_LAUNCH(run_bounds, div_up(n, 256), 256, 0, c.stream, k0, (uint32_t)n, nkeys, o0);
     GPU_CHECK_LAUNCH(c);
     unsigned long long totals[34];
     GPU_CUDA(c, cudaMemsetAsync(w.totals, 0, sizeof totals, c.stream));
@@ -521,8 +530,10 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
     int rounds = 1;
     while ((1ull << rounds) < totals[32])
         rounds++;
-    bool by_run = totals[32] <= SHORT_RUN && !old_form("pairs");
-    int lanes = current / 16 > nkeys ? 4 : 2; // about one step a thread in the first rounds
+    bool by_run = shift >= 0 || (totals[32] <= SHORT_RUN && !old_form("pairs"));
+    int lanes = 2; // some steps a thread in the first round
+    while (lanes < 8 && current >> (lanes + 3) > nkeys)
+        lanes++;
     point_src s = src;
     uint4 *pa = w.points[0], *pb = w.points[1];
     for (int r = 1; r <= rounds; r++) {

@@ -47,6 +47,37 @@ cuzk_status list_fields(context &c, const uint64_t *fields, const uint32_t *fiel
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }
+// Each thread lists one word into shared memory; the block writes its part of the list out at once.
+constexpr uint32_t LIST_THREADS = 128;
+constexpr size_t LIST_BYTES = LIST_THREADS * 64 * 4;
+static __global__ void list_words_of_bits(const uint64_t *bits, const uint64_t *mask, const uint32_t *rank,
+                                          uint32_t words, uint32_t base, const uint32_t *pos, uint32_t *list)
+{
+    GPU_DYNAMIC_SHARED(shared);
+    uint32_t *own = (uint32_t *)shared, i0 = blockIdx.x * blockDim.x, i = i0 + threadIdx.x, begin = pos[i0],
+             count = pos[i0 + blockDim.x < words ? i0 + blockDim.x : words] - begin;
+    if (i < words) {
+        uint64_t m = mask ? mask[i] : ~0ull;
+        uint32_t p = pos[i] - begin, first = mask ? base + rank[i] : base + 64 * i;
+        for (uint64_t v = bits[i] & m; v; v &= v - 1, p++) {
+            uint64_t below = (v & (0 - v)) - 1; // the bits under the lowest one set
+            own[p] = first + (uint32_t)__popcll(m & below);
+        }
+    }
+    __syncthreads();
+    for (uint32_t p = threadIdx.x; p < count; p += blockDim.x)
+        list[begin + p] = own[p];
+}
+cuzk_status list_bits(context &c, const uint64_t *bits, const uint64_t *mask, const uint32_t *rank,
+                      size_t words, uint32_t first, const uint32_t *pos, uint32_t *list)
+{
+    if (words == 0)
+        return CUZK_OK;
+    GPU_LAUNCH_SYNC(list_words_of_bits, div_up(words, LIST_THREADS), LIST_THREADS, LIST_BYTES, c.stream, bits,
+                    mask, rank, (uint32_t)words, first, pos, list);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
+}
 static __global__ void clear_bits(uint64_t *word, uint64_t keep)
 {
     *word &= keep;

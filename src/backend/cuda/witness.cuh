@@ -14,6 +14,10 @@ cuzk_status rank_words(context &c, const uint64_t *mask, const uint64_t *mask2, 
 cuzk_status list_fields(context &c, const uint64_t *fields, const uint32_t *field_rank,
                         const uint64_t *density, const uint32_t *density_rank, const uint32_t *pos,
                         size_t words, uint32_t first, uint32_t *base, uint32_t *scalar);
+// The expansion of a bitmap: for each bit set in bits & mask (NULL: all), in order, list[j] = first + its
+// rank in mask (rank[i] before word i; its position if mask is NULL). pos: rank_words of both.
+cuzk_status list_bits(context &c, const uint64_t *bits, const uint64_t *mask, const uint32_t *rank,
+                      size_t words, uint32_t first, const uint32_t *pos, uint32_t *list);
 // Clears the bits behind count in an array of 64-bit words.
 cuzk_status clear_tail(context &c, uint64_t *bits, uint64_t count);
 } // namespace gpu
