@@ -2,24 +2,28 @@
 #include "base/cpu.h"
 #include "base/json_write.h"
 #include "bench.h"
+#include "targets.h"
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct options {
     const char *rows; /* NULL: all */
-    int json;
+    int json, targets;
     unsigned threads;
 } options;
 
 static const char USAGE[] =
     "usage: cuzk-bench cpu [--rows NAME[:SIZE],...] [--threads N] [--repeat N] [--quick] [--portable] "
     "[--json]\n"
+    "       cuzk-bench cpu --targets [--threads N] [--repeat N] [--json]\n"
     "  --rows      only these rows, at all their sizes or at one\n"
     "  --threads   threads of our side (default 1; 0: all); references use one\n"
     "  --repeat    the best of N runs is reported (default 3)\n"
     "  --quick     small sizes\n"
     "  --portable  without vector instructions\n"
+    "  --targets   every target beside its reference, on one thread and on all (default: all, best of 5)\n"
     "  --json      one JSON object\n"
     "T is the time of blst's G1 sum of 2^18 wide scalars on one thread, measured first.\n";
 
@@ -134,7 +138,9 @@ static cuzk_status run_all(bench *b, const options *o, json_out *j, cuzk_error *
                cpu_get()->ifma ? "AVX-512 IFMA" : "no IFMA", unit, b->quick ? " (estimated)" : "");
         fflush(stdout);
     }
-    for (const bench_row *const *row = BENCH_ROWS; *row && !st; row++) {
+    if (o->targets)
+        st = bench_targets(b, unit, j, err);
+    for (const bench_row *const *row = BENCH_ROWS; *row && !st && !o->targets; row++) {
         unsigned size;
         if (selected(o->rows, (*row)->name, &size))
             st = run_row(b, *row, size, unit, j, err);
@@ -157,7 +163,7 @@ static int number(const char *text, unsigned least, unsigned most, unsigned *out
 /* -1: go on; otherwise the exit status. */
 static int parse(int argc, char **argv, options *o, bench *b)
 {
-    enum { ROWS = 1, THREADS, REPEAT, QUICK, PORTABLE, JSON, HELP };
+    enum { ROWS = 1, THREADS, REPEAT, QUICK, PORTABLE, TARGETS, JSON, HELP };
     static const struct option LONG[] = {
         {"rows", 1, NULL, ROWS},         {"threads", 1, NULL, THREADS},
         {"repeat", 1, NULL, REPEAT},     {"quick", 0, NULL, QUICK},
@@ -182,6 +188,9 @@ static int parse(int argc, char **argv, options *o, bench *b)
         case PORTABLE:
             cpu_force_portable(1);
             break;
+        case TARGETS:
+            o->targets = 1;
+            break;
         case JSON:
             o->json = 1;
             break;
@@ -196,6 +205,14 @@ static int parse(int argc, char **argv, options *o, bench *b)
             return 2;
         }
     }
+    if (o->targets && (o->rows || b->quick)) {
+        fputs("cuzk-bench: --targets has its own rows and sizes\n", stderr);
+        return 2;
+    }
+    if (!b->repeat)
+        b->repeat = o->targets ? 5 : 3;
+    if (o->threads == UINT_MAX)
+        o->threads = !o->targets;
     if (optind == argc && !unknown_row(o->rows))
         return -1;
     fprintf(stderr, "cuzk-bench: %s is not a row; rows are:\n",
@@ -207,8 +224,8 @@ static int parse(int argc, char **argv, options *o, bench *b)
 
 int bench_cpu_main(int argc, char **argv)
 {
-    options o = {.threads = 1};
-    bench b = {.repeat = 3};
+    options o = {.threads = UINT_MAX};
+    bench b = {0};
     cuzk_error err = {CUZK_OK, ""};
     json_out j;
     int status = parse(argc, argv, &o, &b);

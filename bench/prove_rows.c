@@ -1,248 +1,126 @@
-/* Whole proofs of PoRep on the CPU: setup and prove with the test SRS; partition for circuits whose
- * parameters this machine has not got. There every query is a table of points over and over again, which
- * costs what the real ones cost, and the sums are not checked. Sizes are the logarithm of the sector's bytes.
- */
-#include "api/circuits.h"
-#include "base/encode.h"
+/* Whole proofs on the CPU with a test SRS: setup and prove for PoRep, winning from the vanilla proof on,
+ * chain for a circuit without bits. Every proof is verified. */
 #include "base/mem.h"
-#include "bench.h"
-#include "filecoin/synth.h"
+#include "filecoin/task.h"
+#include "prove_state.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define TABLE_G1 ((size_t)1 << 14)
-#define TABLE_G2 ((size_t)1 << 12)
-
-typedef struct prove_state {
-    const circuit_info *info;
-    poseidon_set *ps;
-    porep_c1 *c1;
-    r1cs *r;
-    witness w;
-    char folder[256], params_path[300];
-    params *p;
-    cuzk_device *device;
-    groth16_prover *g;
-    uint8_t proof[GROTH16_PROOF_BYTES];
-    /* partition */
-    cuzk_circuit_view view;
-    cuzk_device_key *key;
-    uint8_t *space, *g1, *g2; /* space: addresses without memory, where the queries seem to lie */
-    size_t space_bytes, g2_at;
-    cuzk_sums sums;
-} prove_state;
-
-static void prove_clear(bench_run *r)
-{
-    prove_state *s = r->state;
-    if (!s)
-        return;
-    groth16_prover_destroy(s->g);
-    cuzk_backend_cpu()->key_unload(s->key);
-    cuzk_backend_cpu()->device_close(s->device);
-    params_close(s->p);
-    if (s->folder[0]) {
-        unlink(s->params_path);
-        rmdir(s->folder);
-    }
-    if (s->space)
-        munmap(s->space, s->space_bytes);
-    mem_free(s->g1);
-    mem_free(s->g2);
-    witness_clear(&s->w);
-    r1cs_destroy(s->r);
-    porep_c1_free(s->c1);
-    poseidon_set_destroy(s->ps);
-    mem_free(s);
-    r->state = NULL;
-}
 
 static cuzk_status prepare_setup(bench_run *r, cuzk_error *err)
 {
-    prove_state *s = r->state = mem_calloc(1, sizeof(*s));
-    if (!s)
-        return mem_error(err, sizeof(*s), "a benchmark");
-    s->info = r->size < 63 ? circuit_find(CIRCUIT_POREP, (uint64_t)1 << r->size) : NULL;
-    if (!s->info)
-        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "there is no PoRep for sectors of 2^%u bytes",
-                              r->size);
-    cuzk_status st = poseidon_set_create(&s->ps, err);
-    return st ? st : circuit_compile(&s->r, s->info, s->ps, err);
+    return prove_prepare_circuit(r, CIRCUIT_POREP, err);
 }
 
 static cuzk_status setup_run(bench_run *r, cuzk_error *err)
 {
-    prove_state *s = r->state;
-    const char *tmp = getenv("TMPDIR");
-    toxic_waste t;
-    toxic_waste_test(&t);
-    if (!s->folder[0]) {
-        snprintf(s->folder, sizeof(s->folder), "%s/cuzk-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-        if (!mkdtemp(s->folder)) {
-            s->folder[0] = 0;
-            return cuzk_error_set(err, CUZK_IO_ERROR, "cannot make a folder under %s",
-                                  tmp && *tmp ? tmp : "/tmp");
-        }
-        snprintf(s->params_path, sizeof(s->params_path), "%s/TEST-bench.params", s->folder);
-    }
     snprintf(r->note, sizeof(r->note), "bellperson 303 T");
-    return groth16_setup(s->r, &t, s->params_path, NULL, r->b->pool, NULL, NULL, err);
-}
-
-static cuzk_status make_witness(bench_run *r, cuzk_error *err)
-{
-    prove_state *s = r->state;
-    const registered_seal *seal = seal_find(s->info->sector_size, POREP_V1_1);
-    cuzk_status st = synth_porep(&s->c1, seal, &SYNTH_DEFAULTS, s->ps, r->b->pool, err);
-    return st ? st : porep_witness(&s->w, s->r, s->c1, 0, s->ps, r->b->pool, NULL, err);
-}
-
-static cuzk_status open_device(bench_run *r, int stream, cuzk_error *err)
-{
-    prove_state *s = r->state;
-    cuzk_device_options o = {.threads = r->b->threads, .stream_queries = (uint32_t)stream};
-    return cuzk_backend_cpu()->device_open(&s->device, 0, &o, err);
+    return prove_setup_run(r, err);
 }
 
 static cuzk_status prepare_prove(bench_run *r, cuzk_error *err)
 {
     cuzk_status st = prepare_setup(r, err);
-    prove_state *s = r->state;
     if (!st)
-        st = make_witness(r, err);
-    if (!st)
-        st = setup_run(r, err);
-    if (!st)
-        st = params_open(&s->p, s->params_path, err);
-    if (!st)
-        st = open_device(r, 0, err);
-    return st ? st : groth16_prover_create(&s->g, cuzk_backend_cpu(), s->device, s->r, s->p, err);
+        st = prove_porep_witness(r, err);
+    return st ? st : prove_open(r, err);
 }
 
 static cuzk_status prove_run(bench_run *r, cuzk_error *err)
 {
-    prove_state *s = r->state;
-    groth16_times t;
-    cuzk_status st = groth16_prove(s->g, &s->w, NULL, NULL, s->proof, &t, NULL, err);
-    if (!st)
-        snprintf(r->note, sizeof(r->note),
-                 "multiply %.0f, quotient %.0f, h %.0f, l %.0f, a %.0f, b_g1 %.0f, b_g2 %.0f, verify %.0f; "
-                 "bellperson 25.3 T",
-                 t.multiply, t.quotient, t.msm_h, t.msm_l, t.msm_a, t.msm_b_g1, t.msm_b_g2, t.verify);
-    return st;
+    return prove_witness_run(r, "bellperson 25.3 T", err);
 }
 
-/* ---- partition ---- */
-static cuzk_status make_tables(bench_run *r, cuzk_error *err)
+/* ---- WinningPoSt, from the vanilla proof to the verified proof ---- */
+static const registered_post *winning_of(uint64_t sector_size)
 {
-    prove_state *s = r->state;
-    cuzk_status st = bench_g1_points(r->b, TABLE_G1, err);
-    if (!st)
-        st = bench_g2_points(r->b, TABLE_G2, err);
-    s->g1 = mem_alloc(TABLE_G1 * 96);
-    s->g2 = mem_alloc(TABLE_G2 * 192);
-    if (!st && (!s->g1 || !s->g2))
-        st = mem_error(err, TABLE_G1 * 96, "a table of points");
-    for (size_t i = 0; !st && i < TABLE_G1; i++)
-        g1_encode(s->g1 + 96 * i, &r->b->g1_points[i]);
-    for (size_t i = 0; !st && i < TABLE_G2; i++)
-        g2_encode(s->g2 + 192 * i, &r->b->g2_points[i]);
-    return st;
+    const registered_post *post = NULL;
+    for (unsigned i = 0; i <= 4; i++) /* WindowPoSt's numbers come after */
+        if (post_by_number(i)->sector_size == sector_size)
+            post = post_by_number(i);
+    return post;
 }
 
-static cuzk_status read_table(void *ctx, void *dst, const uint8_t *src, size_t size, cuzk_error *err)
+static cuzk_status prepare_winning(bench_run *r, cuzk_error *err)
 {
-    const prove_state *s = ctx;
-    size_t at = (size_t)(src - s->space);
-    int is_g2 = at >= s->g2_at;
-    size_t table = is_g2 ? TABLE_G2 * 192 : TABLE_G1 * 96;
-    const uint8_t *from = is_g2 ? s->g2 : s->g1;
-    uint8_t *to = dst;
-    (void)err;
-    at = (is_g2 ? at - s->g2_at : at) % table;
-    while (size) {
-        size_t n = size < table - at ? size : table - at;
-        memcpy(to, from + at, n);
-        to += n;
-        size -= n;
-        at = 0;
+    cuzk_status st = prove_prepare_circuit(r, CIRCUIT_WINNING, err);
+    prove_state *s = r->state;
+    const registered_post *post = st ? NULL : winning_of(s->info->sector_size);
+    if (!st && !post)
+        st = cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "there is no WinningPoSt of that size");
+    if (!st)
+        st = synth_post(&s->vanilla, post, &SYNTH_DEFAULTS, s->ps, r->b->pool, err);
+    return st ? st : prove_open(r, err);
+}
+
+static cuzk_status winning_run(bench_run *r, cuzk_error *err)
+{
+    prove_state *s = r->state;
+    proof_bytes proof = {s->vanilla.data + 8, s->vanilla.size - 8}; /* after its length */
+    proof_request q = {.kind = CIRCUIT_WINNING,
+                       .has_registered = 1,
+                       .registered_proof = winning_of(s->info->sector_size)->number,
+                       .sector_size = s->info->sector_size,
+                       .miner_id = SYNTH_DEFAULTS.miner_id,
+                       .vanilla = &proof,
+                       .vanilla_count = 1,
+                       .has_randomness = 1};
+    memcpy(q.randomness, s->vanilla.randomness, 32);
+    proof_task *t = NULL;
+    cuzk_status st = proof_task_parse(&t, &q, s->ps, err);
+    if (!st)
+        st = proof_task_check(t, -1, r->b->pool, err);
+    witness_clear(&s->w);
+    if (!st)
+        st = proof_task_witness(t, 0, s->r, &s->w, r->b->pool, NULL, err);
+    proof_task_destroy(t);
+    return st ? st : prove_witness_run(r, "", err);
+}
+
+/* ---- x, x^2, x^4, ...: 2^size rows, every value wide ---- */
+static void chain_circuit(cs *c, void *ctx)
+{
+    const unsigned *size = ctx;
+    lc x, y;
+    lc_init(&x);
+    lc_init(&y);
+    var out = cs_alloc_input(c), v = cs_alloc_field(c);
+    for (size_t left = ((size_t)1 << *size) - 2; left; left--) { /* two rows close the inputs */
+        var next = left == 1 ? out : cs_alloc_field(c);
+        lc_reset(&x);
+        lc_reset(&y);
+        lc_add_one(&x, v);
+        lc_add_one(&y, next);
+        cs_enforce(c, &x, &x, &y);
+        v = next;
     }
-    return CUZK_OK;
+    lc_clear(&x);
+    lc_clear(&y);
 }
 
-static cuzk_status lay_out(prove_state *s, cuzk_query_view *q, cuzk_error *err)
+static cuzk_status prepare_chain(bench_run *r, cuzk_error *err)
 {
-    r1cs_counts n;
-    r1cs_get_counts(s->r, &n);
-    uint64_t rows = 1;
-    while (rows < n.constraints)
-        rows *= 2;
-    *q = (cuzk_query_view){.h_count = rows - 1,
-                           .l_count = n.aux,
-                           .a_count = n.inputs + n.a_aux_density,
-                           .b_g1_count = n.b_input_density + n.b_aux_density,
-                           .read = read_table,
-                           .read_ctx = s};
-    q->b_g2_count = q->b_g1_count;
-    s->g2_at = 96 * (q->h_count + q->l_count + q->a_count + q->b_g1_count);
-    s->space_bytes = s->g2_at + 192 * q->b_g2_count;
-    s->space = mmap(NULL, s->space_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (s->space == MAP_FAILED) {
-        s->space = NULL;
-        return mem_error(err, s->space_bytes, "addresses of a synthetic SRS");
+    prove_state *s = r->state = mem_calloc(1, sizeof(*s));
+    if (!s)
+        return mem_error(err, sizeof(*s), "a benchmark");
+    cuzk_status st = r1cs_compile(&s->r, "chain", chain_circuit, &r->size, err);
+    r1cs_counts n = {0};
+    if (!st) {
+        r1cs_get_counts(s->r, &n);
+        st = witness_init(&s->w, n.inputs, n.aux, n.fields, err);
     }
-    q->h = s->space;
-    q->l = q->h + 96 * q->h_count;
-    q->a = q->l + 96 * q->l_count;
-    q->b_g1 = q->a + 96 * q->a_count;
-    q->b_g2 = s->space + s->g2_at;
-    return CUZK_OK;
+    if (st)
+        return st;
+    bench_scalars((scalar *)s->w.field, 1, 0, 0);
+    for (size_t i = 0; i < n.fields; i++)
+        fr_sqr(i + 1 < n.fields ? &s->w.field[i + 1] : &s->w.input[1], &s->w.field[i]);
+    return prove_open(r, err);
 }
 
-static cuzk_status prepare_partition_as(bench_run *r, int stream, cuzk_error *err)
+static cuzk_status chain_run(bench_run *r, cuzk_error *err)
 {
-    cuzk_query_view q;
-    cuzk_status st = prepare_setup(r, err);
-    prove_state *s = r->state;
-    if (!st)
-        st = make_witness(r, err);
-    if (!st)
-        st = make_tables(r, err);
-    if (!st)
-        st = r1cs_view(s->r, &s->view, err);
-    if (!st)
-        st = lay_out(s, &q, err);
-    if (!st)
-        st = open_device(r, stream, err);
-    return st ? st : cuzk_backend_cpu()->key_load(s->device, &s->key, &s->view, &q, NULL, 0, err);
+    return prove_witness_run(r, "arkworks 19.7 T at 2^20", err);
 }
 
-static cuzk_status prepare_partition(bench_run *r, cuzk_error *err)
-{
-    return prepare_partition_as(r, 0, err);
-}
-
-static cuzk_status prepare_streamed(bench_run *r, cuzk_error *err)
-{
-    return prepare_partition_as(r, 1, err);
-}
-
-static cuzk_status partition_run(bench_run *r, cuzk_error *err)
-{
-    prove_state *s = r->state;
-    cuzk_device_times t;
-    cuzk_witness_view w = witness_view(&s->w);
-    cuzk_status st = cuzk_backend_cpu()->prove_batch(s->key, &w, 1, &s->sums, &t, NULL, NULL, err);
-    if (!st)
-        snprintf(r->note, sizeof(r->note),
-                 "multiply %.0f, quotient %.0f, h %.0f, l %.0f, a %.0f, b_g1 %.0f, b_g2 %.0f", t.spmv,
-                 t.quotient, t.msm_h, t.msm_l, t.msm_a, t.msm_b_g1, t.msm_b_g2);
-    return st;
-}
-
-static const unsigned SMALL[] = {11, 0}, ALL[] = {11, 29, 35, 0};
+static const unsigned SMALL[] = {11, 0}, LARGE[] = {35, 0}, CHAIN[] = {20, 0}, CHAIN_QUICK[] = {14, 0};
 
 const bench_row BENCH_SETUP = {
     .name = "setup",
@@ -264,22 +142,22 @@ const bench_row BENCH_PROVE = {
     .clear = prove_clear,
 };
 
-const bench_row BENCH_PARTITION = {
-    .name = "partition",
-    .what = "the sums of a PoRep partition's proof, synthetic SRS kept in memory, log2 of the sector's bytes",
-    .sizes = ALL,
+const bench_row BENCH_WINNING = {
+    .name = "winning",
+    .what = "WinningPoSt from the vanilla proof on, verified, log2 of the sector's bytes",
+    .sizes = LARGE,
     .sizes_quick = SMALL,
-    .prepare = prepare_partition,
-    .run = partition_run,
+    .prepare = prepare_winning,
+    .run = winning_run,
     .clear = prove_clear,
 };
 
-const bench_row BENCH_PARTITION_STREAMED = {
-    .name = "partition-streamed",
-    .what = "the same, nothing of the SRS kept in memory",
-    .sizes = ALL,
-    .sizes_quick = SMALL,
-    .prepare = prepare_streamed,
-    .run = partition_run,
+const bench_row BENCH_CHAIN = {
+    .name = "chain",
+    .what = "proof of 2^size squarings in a chain, verified",
+    .sizes = CHAIN,
+    .sizes_quick = CHAIN_QUICK,
+    .prepare = prepare_chain,
+    .run = chain_run,
     .clear = prove_clear,
 };
