@@ -102,22 +102,6 @@ FP52_INLINE void fp52_wide_mul(fp52_wide *t, const fp52 *a, const fp52 *b)
     }
 }
 
-/* Columns in low[] alone, without digits: for sums of products. */
-FP52_INLINE void fp52_wide_columns(fp52_wide *t, const fp52 *a, const fp52 *b)
-{
-    fp52_wide_clear(t);
-    FP52_UNROLL for (int i = 0; i < 8; i++) fp52_wide_row(t, a, b, i);
-    FP52_UNROLL for (int i = 1; i < 16; i++)
-    {
-        t->low[i] = V8_ADD(t->low[i], t->high[i]);
-        t->high[i] = _mm512_setzero_si512();
-    }
-}
-FP52_INLINE void fp52_wide_digits(fp52_wide *t)
-{
-    FP52_UNROLL for (int i = 0; i < 7; i++) fp52_wide_digit(t, i, t->low[i]);
-}
-
 /* The products off the diagonal are doubled column by column, as soon as one is complete. */
 FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
 {
