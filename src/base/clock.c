@@ -36,3 +36,15 @@ int cancel_check(const cancel_token *t)
     uint64_t deadline = atomic_load_explicit(&t->deadline_ns, memory_order_relaxed);
     return deadline && clock_ns() >= deadline ? 2 : 0;
 }
+
+cuzk_status cancel_status(const cancel_token *t, const char *what, cuzk_error *err)
+{
+    switch (cancel_check(t)) {
+    case 0:
+        return CUZK_OK;
+    case 2:
+        return cuzk_error_set(err, CUZK_DEADLINE, "%s was stopped: the deadline has passed", what);
+    default:
+        return cuzk_error_set(err, CUZK_CANCELLED, "%s was cancelled", what);
+    }
+}

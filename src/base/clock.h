@@ -1,6 +1,7 @@
 /* Time: monotonic nanoseconds, processor time, and cancellation. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
+#include "cuzk/status.h"
 #include <stdatomic.h>
 #include <stdint.h>
 uint64_t clock_ns(void);      /* CLOCK_MONOTONIC */
@@ -17,4 +18,7 @@ typedef struct cancel_token {
 } cancel_token;
 /* 0: go on; 1: cancelled; 2: the deadline has passed. */
 int cancel_check(const cancel_token *t);
+/* CUZK_OK: go on. Else CUZK_CANCELLED or CUZK_DEADLINE, and the error says that what ("the check of ...") was
+ * stopped. */
+cuzk_status cancel_status(const cancel_token *t, const char *what, cuzk_error *err) CUZK_MUST_CHECK;
 #endif

@@ -24,6 +24,7 @@ struct pool {
     pool_fn *fn;
     void *ctx;
     size_t tasks;
+    const cancel_token *cancel, *watched; /* of this job; of whoever has the pool to himself */
     atomic_size_t next;
     blocks blocks;
     uint64_t given_ns; /* when a block was last given back */
@@ -42,7 +43,7 @@ static void work(pool *p, unsigned worker)
     inside = p;
     for (;;) {
         size_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-        if (i >= p->tasks)
+        if (i >= p->tasks || cancel_check(p->cancel))
             break;
         p->fn(p->ctx, i, worker);
     }
@@ -181,8 +182,13 @@ unsigned pool_size(const pool *p)
 
 void pool_for(pool *p, size_t tasks, pool_fn *fn, void *ctx)
 {
+    pool_for_until(p, NULL, tasks, fn, ctx);
+}
+
+void pool_for_until(pool *p, const cancel_token *cancel, size_t tasks, pool_fn *fn, void *ctx)
+{
     if (!p || p->threads == 1 || tasks <= 1) {
-        for (size_t i = 0; i < tasks; i++)
+        for (size_t i = 0; i < tasks && !cancel_check(cancel); i++)
             fn(ctx, i, 0);
         return;
     }
@@ -191,6 +197,7 @@ void pool_for(pool *p, size_t tasks, pool_fn *fn, void *ctx)
     p->fn = fn;
     p->ctx = ctx;
     p->tasks = tasks;
+    p->cancel = cancel;
     atomic_store_explicit(&p->next, 0, memory_order_relaxed);
     pthread_mutex_lock(&p->lock);
     p->active = p->threads - 1;
@@ -222,17 +229,37 @@ static void range_task(void *ctx, size_t task, unsigned worker)
 
 void pool_for_range(pool *p, size_t n, size_t grain, pool_range_fn *fn, void *ctx)
 {
+    pool_for_range_until(p, NULL, n, grain, fn, ctx);
+}
+
+#define PIECES         4  /* a thread */
+#define STOPPED_PIECES 32 /* where a token is looked at between them */
+
+void pool_for_range_until(pool *p, const cancel_token *cancel, size_t n, size_t grain, pool_range_fn *fn,
+                          void *ctx)
+{
     if (!n)
         return;
     if (!grain)
         grain = 1;
-    size_t pieces = (size_t)pool_size(p) * 4;
-    if (pool_size(p) == 1)
+    size_t pieces = (size_t)pool_size(p) * (cancel ? STOPPED_PIECES : PIECES);
+    if (pool_size(p) == 1 && !cancel)
         pieces = 1;
     if (pieces > (n + grain - 1) / grain)
         pieces = (n + grain - 1) / grain;
     struct range_job j = {fn, ctx, n, pieces};
-    pool_for(p, pieces, range_task, &j);
+    pool_for_until(p, cancel, pieces, range_task, &j);
+}
+
+void pool_watch(pool *p, const cancel_token *cancel)
+{
+    if (p)
+        p->watched = cancel;
+}
+
+const cancel_token *pool_watched(const pool *p)
+{
+    return p ? p->watched : NULL;
 }
 
 void *pool_take(pool *p, size_t bytes)

@@ -3,6 +3,7 @@
  * thread". */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
+#include "base/clock.h"
 #include "cuzk/status.h"
 #include <stddef.h>
 
@@ -21,6 +22,15 @@ void pool_for(pool *p, size_t tasks, pool_fn *fn, void *ctx);
 /* Splits [0, n) into about 4 pieces a thread of at least grain items and runs fn(ctx, first, end, worker). */
 typedef void pool_range_fn(void *ctx, size_t first, size_t end, unsigned worker);
 void pool_for_range(pool *p, size_t n, size_t grain, pool_range_fn *fn, void *ctx);
+/* The same, until a token stops them: tasks that were not begun then are left out, so whoever calls looks at
+ * the token afterwards and throws the result away. cancel NULL: nothing stops them. */
+void pool_for_until(pool *p, const cancel_token *cancel, size_t tasks, pool_fn *fn, void *ctx);
+void pool_for_range_until(pool *p, const cancel_token *cancel, size_t n, size_t grain, pool_range_fn *fn,
+                          void *ctx);
+/* A token for long operations deep below that know only the pool (transforms, products): whoever has the pool
+ * to himself sets it, and takes it back (NULL) before he lets others in. NULL for the pool NULL. */
+void pool_watch(pool *p, const cancel_token *cancel);
+const cancel_token *pool_watched(const pool *p);
 unsigned pool_processors(void);
 
 /* Large work memory, 64-byte aligned, with whatever was last in it; NULL without memory. pool_give takes the

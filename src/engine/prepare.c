@@ -16,6 +16,7 @@ static cuzk_status read_task(engine *e, job *j, proof_task **out, uint64_t *pars
     cuzk_status s = store_input(e->store, j->id, &bytes, &size, err);
     if (!s)
         s = content_decode(&d, bytes, size, err);
+    d.request.cancel = &j->cancel;
     if (!s)
         s = proof_task_parse(out, &d.request, e->ps, err);
     *parsed_ns = clock_ns();
@@ -78,7 +79,7 @@ static void parse_and_check(engine *e, job *j)
         job_event(e, j, STAGE_PARSE, -1, -1, start, parsed);
     }
     if (!s) {
-        s = proof_task_check(t, -1, e->synthesis, &why);
+        s = proof_task_check_until(t, -1, e->synthesis, &j->cancel, &why);
         job_event(e, j, STAGE_CHECK, -1, -1, parsed, clock_ns());
     }
     uint8_t *proof = s || j->proof ? NULL : mem_calloc(j->partitions, GROTH16_PROOF_BYTES);

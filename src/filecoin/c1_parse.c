@@ -106,7 +106,13 @@ static int on_start_array(void *ctx)
 }
 static int on_end_array(void *ctx)
 {
-    return c1_end_array(ctx);
+    c1_parser *p = ctx;
+    if (p->cancel && ++p->arrays % 256 == 0) {
+        p->status = cancel_status(p->cancel, "reading the C1 document", p->err);
+        if (p->status != CUZK_OK)
+            return 0;
+    }
+    return c1_end_array(p);
 }
 static const yajl_callbacks CALLBACKS = {on_null,    on_boolean,     NULL,         NULL,
                                          on_number,  on_string,      on_start_map, on_key,
@@ -202,7 +208,8 @@ static cuzk_status read_text(c1_parser *p, const uint8_t *text, size_t size)
     return p->status;
 }
 
-cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuzk_error *err)
+cuzk_status porep_c1_parse_until(porep_c1 **out, const uint8_t *text, size_t size, const cancel_token *cancel,
+                                 cuzk_error *err)
 {
     *out = NULL;
     c1_parser *p = mem_calloc(1, sizeof *p);
@@ -216,6 +223,7 @@ cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuz
     p->c1 = c;
     p->arena = a;
     p->err = err;
+    p->cancel = cancel;
     p->unwrap = unwrap;
     st = read_text(p, text, size);
     if (st == CUZK_OK)
@@ -234,12 +242,18 @@ exit:
     return st;
 }
 #else
-cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuzk_error *err)
+cuzk_status porep_c1_parse_until(porep_c1 **out, const uint8_t *text, size_t size, const cancel_token *cancel,
+                                 cuzk_error *err)
 {
-    (void)text, (void)size;
+    (void)text, (void)size, (void)cancel;
     *out = NULL;
     return cuzk_error_set(
         err, CUZK_UNSUPPORTED,
         "C1 documents cannot be read: this build has no libyajl (install libyajl-dev and build again)");
 }
 #endif
+
+cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuzk_error *err)
+{
+    return porep_c1_parse_until(out, text, size, NULL, err);
+}

@@ -103,6 +103,8 @@ typedef struct c1_parser {
     merkle_level path[3][MERKLE_MAX_LEVELS]; /* base, sub, top: members come in any order */
     uint32_t path_levels[3];
     int segment;
+    const cancel_token *cancel;
+    uint32_t arrays; /* ended so far; the token is looked at every so many */
     cuzk_error *err;
     cuzk_status status;
     struct block *blocks; /* what the JSON library holds */

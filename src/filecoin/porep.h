@@ -42,6 +42,8 @@ typedef struct porep_c1 {
 /* Parses the outer or the inner document in one streaming pass; every error names the member and the place
  * (partition, challenge). Values are range-checked bytes; the proofs' content is checked by porep_check. */
 cuzk_status porep_c1_parse(porep_c1 **out, const uint8_t *text, size_t size, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status porep_c1_parse_until(porep_c1 **out, const uint8_t *text, size_t size, const cancel_token *cancel,
+                                 cuzk_error *err) CUZK_MUST_CHECK;
 void porep_c1_free(porep_c1 *c);
 
 /* Identity of a sector: replica_id = SHA-256(prover_id || sector || ticket || comm_d || porep_id) with two
@@ -69,6 +71,8 @@ void porep_graph_parents(const porep_graph *g, uint32_t node, uint32_t drg[POREP
  * H(comm_c, comm_r_last). CUZK_INCONSISTENT names partition, challenge and field. */
 cuzk_status porep_check(const porep_c1 *c, int64_t partition, const poseidon_set *ps, pool *p,
                         cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status porep_check_until(const porep_c1 *c, int64_t partition, const poseidon_set *ps, pool *p,
+                              const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
 /* Public inputs of a partition's proof (without the constant one), from public data alone. n must equal
  * porep_public_input_count. */
 size_t porep_public_input_count(const circuit_info *ci);

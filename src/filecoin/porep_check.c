@@ -310,6 +310,12 @@ static cuzk_status check_identity(const porep_c1 *c, cuzk_error *err)
 cuzk_status porep_check(const porep_c1 *c, int64_t partition, const poseidon_set *ps, pool *p,
                         cuzk_error *err)
 {
+    return porep_check_until(c, partition, ps, p, NULL, err);
+}
+
+cuzk_status porep_check_until(const porep_c1 *c, int64_t partition, const poseidon_set *ps, pool *p,
+                              const cancel_token *cancel, cuzk_error *err)
+{
     if (partition >= (int64_t)c->partitions)
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "partition %lld: %s has %u partitions",
                               (long long)partition, c->seal->name, c->partitions);
@@ -334,12 +340,14 @@ cuzk_status porep_check(const porep_c1 *c, int64_t partition, const poseidon_set
     merkle_shape_sha256(&k.shape_d, c->seal->sector_size);
     merkle_shape_poseidon(&k.shape_r, c->seal->sector_size);
     pthread_mutex_init(&k.lock, NULL);
-    pool_for(p, tasks, check_task, &k);
+    pool_for_until(p, cancel, tasks, check_task, &k);
     pthread_mutex_destroy(&k.lock);
     if (k.failed != SIZE_MAX) {
         st = k.error.status;
         if (err)
             *err = k.error;
+    } else {
+        st = cancel_status(cancel, "the check of the C1 document", err);
     }
 exit:
     porep_graph_destroy(graph);

@@ -45,6 +45,8 @@ uint32_t post_partitions(const registered_post *post, size_t sector_count);
  */
 cuzk_status post_check(const post_input *in, int64_t partition, const poseidon_set *ps, pool *p,
                        cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status post_check_until(const post_input *in, int64_t partition, const poseidon_set *ps, pool *p,
+                             const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
 
 /* Public inputs (without the constant one) from public data alone; sectors in any order. */
 typedef struct post_public_sector {

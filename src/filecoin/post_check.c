@@ -105,6 +105,12 @@ static void check_group(void *ctx, size_t task, unsigned worker)
 cuzk_status post_check(const post_input *in, int64_t partition, const poseidon_set *ps, pool *p,
                        cuzk_error *err)
 {
+    return post_check_until(in, partition, ps, p, NULL, err);
+}
+
+cuzk_status post_check_until(const post_input *in, int64_t partition, const poseidon_set *ps, pool *p,
+                             const cancel_token *cancel, cuzk_error *err)
+{
     check c = {.in = in, .ps = ps, .first = 0, .count = in->sector_count};
     const size_t per = in->post->winning ? 1 : in->post->sectors;
     if (partition >= (int64_t)in->partitions)
@@ -115,10 +121,10 @@ cuzk_status post_check(const post_input *in, int64_t partition, const poseidon_s
         c.count = in->sector_count - c.first < per ? in->sector_count - c.first : per;
     }
     atomic_init(&c.bad, SIZE_MAX);
-    pool_for(p, (c.count + GROUP - 1) / GROUP, check_group, &c);
+    pool_for_until(p, cancel, (c.count + GROUP - 1) / GROUP, check_group, &c);
     size_t bad = atomic_load(&c.bad);
     if (bad == SIZE_MAX)
-        return CUZK_OK;
+        return cancel_status(cancel, "the check of the vanilla proofs", err);
     cuzk_status status = explain(&c, bad, err);
     if (status == CUZK_OK) /* the two forms of the check disagree: never let it pass */
         status = cuzk_error_set(err, CUZK_INCONSISTENT, "sector %llu: its vanilla proof does not hold",

@@ -34,7 +34,13 @@ cuzk_status proof_task_parse(proof_task **out, const proof_request *request, con
 
 cuzk_status proof_task_check(const proof_task *t, int64_t partition, pool *p, cuzk_error *err)
 {
-    return t->ops->check(t, partition, p, err);
+    return proof_task_check_until(t, partition, p, NULL, err);
+}
+
+cuzk_status proof_task_check_until(const proof_task *t, int64_t partition, pool *p,
+                                   const cancel_token *cancel, cuzk_error *err)
+{
+    return t->ops->check(t, partition, p, cancel, err);
 }
 
 void proof_task_destroy(proof_task *t)

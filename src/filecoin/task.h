@@ -25,7 +25,8 @@ typedef struct proof_request {
     int has_randomness;
     uint8_t randomness[32];
     uint8_t comm_r_old[32], comm_r_new[32], comm_d_new[32];
-    uint32_t h; /* SnapDeals h select; 0: the registered default */
+    uint32_t h;                 /* SnapDeals h select; 0: the registered default */
+    const cancel_token *cancel; /* looked at while parsing; NULL: never */
 } proof_request;
 
 typedef struct proof_task proof_task;
@@ -35,6 +36,8 @@ cuzk_status proof_task_parse(proof_task **out, const proof_request *request, con
 /* Checks the vanilla proofs; to be called once before any witness. partition < 0: all. */
 cuzk_status proof_task_check(const proof_task *t, int64_t partition, pool *p,
                              cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status proof_task_check_until(const proof_task *t, int64_t partition, pool *p,
+                                   const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
 void proof_task_destroy(proof_task *t);
 const circuit_info *proof_task_circuit(const proof_task *t);
 uint32_t proof_task_partitions(const proof_task *t);

@@ -42,7 +42,7 @@ static cuzk_status porep_parse(proof_task *t, const proof_request *q, cuzk_error
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT,
                               "vanilla_proof is empty: a PoRep needs its C1 document there");
     porep_c1 *c = NULL;
-    cuzk_status s = porep_c1_parse(&c, q->c1.data, q->c1.size, err);
+    cuzk_status s = porep_c1_parse_until(&c, q->c1.data, q->c1.size, q->cancel, err);
     if (s)
         return s;
     t->data = c;
@@ -58,9 +58,10 @@ static void porep_destroy(proof_task *t)
     porep_c1_free(t->data);
 }
 
-static cuzk_status porep_task_check(const proof_task *t, int64_t partition, pool *p, cuzk_error *err)
+static cuzk_status porep_task_check(const proof_task *t, int64_t partition, pool *p,
+                                    const cancel_token *cancel, cuzk_error *err)
 {
-    return porep_check(t->data, partition, t->ps, p, err);
+    return porep_check_until(t->data, partition, t->ps, p, cancel, err);
 }
 
 static cuzk_status porep_task_witness(const proof_task *t, uint32_t partition, const r1cs *r, witness *w,

@@ -49,9 +49,10 @@ static void post_task_destroy(proof_task *t)
     post_free(t->data);
 }
 
-static cuzk_status post_task_check(const proof_task *t, int64_t partition, pool *p, cuzk_error *err)
+static cuzk_status post_task_check(const proof_task *t, int64_t partition, pool *p,
+                                   const cancel_token *cancel, cuzk_error *err)
 {
-    return post_check(t->data, partition, t->ps, p, err);
+    return post_check_until(t->data, partition, t->ps, p, cancel, err);
 }
 
 static cuzk_status post_task_witness(const proof_task *t, uint32_t partition, const r1cs *r, witness *w,

@@ -7,7 +7,8 @@ typedef struct proof_task_ops {
     /* Fills circuit, partitions, data and bytes. destroy is called also after a failure. */
     cuzk_status (*parse)(proof_task *t, const proof_request *request, cuzk_error *err);
     void (*destroy)(proof_task *t);
-    cuzk_status (*check)(const proof_task *t, int64_t partition, pool *p, cuzk_error *err);
+    cuzk_status (*check)(const proof_task *t, int64_t partition, pool *p, const cancel_token *cancel,
+                         cuzk_error *err);
     cuzk_status (*witness)(const proof_task *t, uint32_t partition, const r1cs *r, witness *w, pool *p,
                            const cancel_token *cancel, cuzk_error *err);
     cuzk_status (*inputs)(const proof_task *t, uint32_t partition, fr **inputs, size_t *count,

@@ -45,9 +45,10 @@ static void update_task_destroy(proof_task *t)
     update_free(t->data);
 }
 
-static cuzk_status update_task_check(const proof_task *t, int64_t partition, pool *p, cuzk_error *err)
+static cuzk_status update_task_check(const proof_task *t, int64_t partition, pool *p,
+                                     const cancel_token *cancel, cuzk_error *err)
 {
-    return update_check(t->data, partition, t->ps, p, err);
+    return update_check_until(t->data, partition, t->ps, p, cancel, err);
 }
 
 static cuzk_status update_task_witness(const proof_task *t, uint32_t partition, const r1cs *r, witness *w,

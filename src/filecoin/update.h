@@ -64,6 +64,8 @@ void update_rho(fr *rho, const update_shape *s, const poseidon_set *ps, const fr
 
 cuzk_status update_check(const update_input *in, int64_t partition, const poseidon_set *ps, pool *p,
                          cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status update_check_until(const update_input *in, int64_t partition, const poseidon_set *ps, pool *p,
+                               const cancel_token *cancel, cuzk_error *err) CUZK_MUST_CHECK;
 /* k and h select packed, comm_r_old, comm_d_new, comm_r_new. */
 #define UPDATE_PUBLIC_INPUTS 4
 size_t update_public_input_count(const circuit_info *ci);

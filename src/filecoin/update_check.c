@@ -152,7 +152,8 @@ static void check_group(void *ctx, size_t task, unsigned worker)
     }
 }
 
-static cuzk_status check_partitions(check *c, uint32_t count, pool *p, cuzk_error *err)
+static cuzk_status check_partitions(check *c, uint32_t count, pool *p, const cancel_token *cancel,
+                                    cuzk_error *err)
 {
     const update_input *in = c->in;
     for (uint32_t k = c->first; k < c->first + count; k++) {
@@ -163,13 +164,21 @@ static cuzk_status check_partitions(check *c, uint32_t count, pool *p, cuzk_erro
         if (status != CUZK_OK)
             return status;
     }
-    pool_for(p, (size_t)count * c->tasks_each, check_group, c);
+    pool_for_until(p, cancel, (size_t)count * c->tasks_each, check_group, c);
     const uint64_t bad = atomic_load(&c->bad);
-    return bad == UINT64_MAX ? CUZK_OK : explain(c, (uint32_t)(bad >> 32), (uint32_t)bad, err);
+    if (bad == UINT64_MAX)
+        return cancel_status(cancel, "the check of the vanilla proofs", err);
+    return explain(c, (uint32_t)(bad >> 32), (uint32_t)bad, err);
 }
 
 cuzk_status update_check(const update_input *in, int64_t partition, const poseidon_set *ps, pool *p,
                          cuzk_error *err)
+{
+    return update_check_until(in, partition, ps, p, NULL, err);
+}
+
+cuzk_status update_check_until(const update_input *in, int64_t partition, const poseidon_set *ps, pool *p,
+                               const cancel_token *cancel, cuzk_error *err)
 {
     const uint32_t partitions = in->shape.partitions, count = partition < 0 ? partitions : 1;
     check c = {.in = in, .ps = ps, .first = partition < 0 ? 0 : (uint32_t)partition};
@@ -183,7 +192,7 @@ cuzk_status update_check(const update_input *in, int64_t partition, const poseid
     atomic_init(&c.bad, UINT64_MAX);
     cuzk_status status = update_phi(&c.phi, ps, in->pub.comm_d_new, in->pub.comm_r_old, err);
     if (status == CUZK_OK)
-        status = check_partitions(&c, count, p, err);
+        status = check_partitions(&c, count, p, cancel, err);
     mem_free(c.leaf);
     return status;
 }

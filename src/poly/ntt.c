@@ -72,7 +72,7 @@ cuzk_status ntt_passes(const domain *d, fr *a, ntt_direction dir, int backwards,
                   (size_t)1 << (log_n - to)};
         s.width = s.stride < COLUMNS ? s.stride : COLUMNS;
         s.groups = s.stride / s.width;
-        pool_for_range(p, ((size_t)1 << from) * s.groups, 1, pass_run, &s);
+        pool_for_range_until(p, pool_watched(p), ((size_t)1 << from) * s.groups, 1, pass_run, &s);
     }
     if (buffers)
         pool_give(p, buffers, bytes);

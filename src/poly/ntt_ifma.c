@@ -407,8 +407,9 @@ static cuzk_status run(pass *s, const domain *d, int backwards, pool *p, cuzk_er
     s->buffers = pool_take(p, bytes);
     if (!s->buffers)
         return mem_error(err, bytes, "the buffers of a transform");
-    pool_for(p, backwards ? rows : columns, backwards ? back_rows : forward_columns, s);
-    pool_for(p, backwards ? columns : rows, backwards ? back_columns : forward_rows, s);
+    const cancel_token *stop = pool_watched(p);
+    pool_for_until(p, stop, backwards ? rows : columns, backwards ? back_rows : forward_columns, s);
+    pool_for_until(p, stop, backwards ? columns : rows, backwards ? back_columns : forward_rows, s);
     pool_give(p, s->buffers, bytes);
     return CUZK_OK;
 }

@@ -29,6 +29,7 @@ void ntt_inverse_ref(const domain *d, fr *a);
 /* The quotient of Groth16: from a = A w and b = B w in evaluation form (rows, zero-padded to n), the n - 1
  * coefficients of h = (A(x) B(x) - C(x)) / (x^n - 1), where C interpolates a*b on the domain. Six transforms
  * (DESIGN: C = AB mod (x^n - 1), the coset gives AB mod (x^n - g^n), h = difference / (g^n - 1)).
+ * A token that the pool watches stops it: the result is then nothing (pool_watch).
  * In: a, b. Out: a holds h as canonical scalars in a[0 .. n-2], a[n-1] = 0. b is scratch. extra: n elements
  * of scratch. */
 cuzk_status quotient(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err) CUZK_MUST_CHECK;

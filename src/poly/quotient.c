@@ -40,17 +40,17 @@ cuzk_status quotient_portable(const domain *d, fr *a, fr *b, fr *extra, pool *p,
     size_t n = domain_size(d);
     cuzk_status st;
     fr factor;
-    pool_for_range(p, n, 4096, product_range, &(quotient_job){a, b, extra});
+    pool_for_range_until(p, pool_watched(p), n, 4096, product_range, &(quotient_job){a, b, extra});
     if ((st = to_coset(d, a, p, err)) || (st = to_coset(d, b, p, err)))
         return st;
-    pool_for_range(p, n, 4096, product_range, &(quotient_job){a, b, a});
+    pool_for_range_until(p, pool_watched(p), n, 4096, product_range, &(quotient_job){a, b, a});
     if ((st = ntt_nr_portable(d, a, NTT_INVERSE, p, err)) ||
         (st = ntt_nr_portable(d, extra, NTT_INVERSE, p, err)))
         return st;
     fr_mul(&factor, &d->n_inv, &d->vanish_inv);
     scale_powers(a, d->log_n, &factor, &d->coset_inv, 1, p);
     scale_powers(extra, d->log_n, &factor, &FR_ONE, 1, p);
-    pool_for_range(p, n, 4096, difference_range, &(quotient_job){a, extra, a});
+    pool_for_range_until(p, pool_watched(p), n, 4096, difference_range, &(quotient_job){a, extra, a});
     bit_reverse(a, d->log_n, p);
     return CUZK_OK;
 }

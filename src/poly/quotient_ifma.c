@@ -61,16 +61,16 @@ cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuz
     cuzk_status st;
     fr factor;
     fr_mul(&factor, &d->n_inv, &d->vanish_inv);
-    pool_for_range(p, n / 8, 512, product_range, &(pointwise){a, b, extra});
+    pool_for_range_until(p, pool_watched(p), n / 8, 512, product_range, &(pointwise){a, b, extra});
     if ((st = ntt_nr_inverse_ifma(d, a, &d->n_inv, 0, p, err)) ||
         (st = ntt_rn_forward_ifma(d, a, 1, p, err)) ||
         (st = ntt_nr_inverse_ifma(d, b, &d->n_inv, 0, p, err)) || (st = ntt_rn_forward_ifma(d, b, 1, p, err)))
         return st;
-    pool_for_range(p, n / 8, 512, product_range, &(pointwise){a, b, a});
+    pool_for_range_until(p, pool_watched(p), n / 8, 512, product_range, &(pointwise){a, b, a});
     if ((st = ntt_nr_inverse_ifma(d, a, &factor, 1, p, err)) ||
         (st = ntt_nr_inverse_ifma(d, extra, &factor, 0, p, err)))
         return st;
-    pool_for_range(p, n / 8, 512, difference_range, &(pointwise){a, extra, a});
+    pool_for_range_until(p, pool_watched(p), n / 8, 512, difference_range, &(pointwise){a, extra, a});
     bit_reverse(a, d->log_n, p);
     return CUZK_OK;
 }

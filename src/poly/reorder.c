@@ -48,7 +48,7 @@ void bit_reverse(fr *a, unsigned log_n, pool *p)
 {
     if (log_n >= 2 * TILE_LOG) {
         reverse_job j = {a, log_n};
-        pool_for_range(p, (size_t)1 << (log_n - 2 * TILE_LOG), 16, reverse_range, &j);
+        pool_for_range_until(p, pool_watched(p), (size_t)1 << (log_n - 2 * TILE_LOG), 16, reverse_range, &j);
         return;
     }
     for (size_t i = 0; i < (size_t)1 << log_n; i++) {
@@ -102,7 +102,7 @@ void scale_powers(fr *a, unsigned log_n, const fr *factor, const fr *base, int r
     size_t chunk = (size_t)1 << j.chunk_log, n = (size_t)1 << log_n;
     fr step = *base;
     if (fr_is_one(base)) {
-        pool_for_range(p, n, 4096, scale_constant, &j);
+        pool_for_range_until(p, pool_watched(p), n, 4096, scale_constant, &j);
         return;
     }
     for (unsigned i = j.chunk_log; reversed && i < log_n; i++)
@@ -112,5 +112,5 @@ void scale_powers(fr *a, unsigned log_n, const fr *factor, const fr *base, int r
         fr_mul(&j.table[i], &j.table[i - 1], &step);
     if (reversed)
         bit_reverse(j.table, j.chunk_log, NULL);
-    pool_for_range(p, n >> j.chunk_log, 16, scale_range, &j);
+    pool_for_range_until(p, pool_watched(p), n >> j.chunk_log, 16, scale_range, &j);
 }

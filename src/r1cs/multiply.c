@@ -34,7 +34,7 @@ cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_vi
     if (status != CUZK_OK)
         return status;
     run j = {.s = &s, .out = {a, b}};
-    pool_for(p, s.chunks, multiply_chunk, &j);
+    pool_for_until(p, pool_watched(p), s.chunks, multiply_chunk, &j);
     spmv_clear(&s);
     return CUZK_OK;
 }

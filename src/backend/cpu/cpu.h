@@ -126,9 +126,9 @@ cuzk_status cpu_sum_g2(cuzk_g2_affine *out, size_t stride, const cuzk_device_key
 cuzk_status cpu_sum_h(cuzk_g1_affine *out, const cuzk_device_key *key, const scalar *k, const cpu_stop *stop,
                       cuzk_error *err) CUZK_MUST_CHECK;
 /* Decodes a whole query into points; the error names the point. */
-cuzk_status cpu_decode_g1(g1_affine *out, const cuzk_device_key *key, int query,
+cuzk_status cpu_decode_g1(g1_affine *out, const cuzk_device_key *key, int query, const cpu_stop *stop,
                           cuzk_error *err) CUZK_MUST_CHECK;
-cuzk_status cpu_decode_g2(g2_affine *out, const cuzk_device_key *key, int query,
+cuzk_status cpu_decode_g2(g2_affine *out, const cuzk_device_key *key, int query, const cpu_stop *stop,
                           cuzk_error *err) CUZK_MUST_CHECK;
 
 /* Checks every point of a query: form, curve, subgroup. */
@@ -137,7 +137,7 @@ cuzk_status cpu_check_g2(const cuzk_device_key *key, int query, cuzk_error *err)
 
 /* ---- key.c ---- */
 /* Decodes the queries that the plan keeps and that are not there yet. */
-cuzk_status cpu_key_decode(cuzk_device_key *key, cuzk_error *err) CUZK_MUST_CHECK;
+cuzk_status cpu_key_decode(cuzk_device_key *key, const cpu_stop *stop, cuzk_error *err) CUZK_MUST_CHECK;
 
 /* ---- key.c, prove.c, ops.c: the table's functions ---- */
 cuzk_status cpu_key_load(cuzk_device *device, cuzk_device_key **out, const cuzk_circuit_view *circuit,

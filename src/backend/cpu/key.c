@@ -62,14 +62,15 @@ static void plan_queries(cuzk_device_key *key, unsigned log_n)
     }
 }
 
-cuzk_status cpu_key_decode(cuzk_device_key *key, cuzk_error *err)
+cuzk_status cpu_key_decode(cuzk_device_key *key, const cpu_stop *stop, cuzk_error *err)
 {
     cuzk_status s = CUZK_OK;
     for (int i = 0; i < QUERY_COUNT && s == CUZK_OK; i++) {
         cpu_query *q = &key->query[i];
         if (!q->keep || q->points || !(q->points = big_alloc(q->count * point_bytes(i))))
             continue; /* without memory it stays streamed */
-        s = i == QUERY_B_G2 ? cpu_decode_g2(q->points, key, i, err) : cpu_decode_g1(q->points, key, i, err);
+        s = i == QUERY_B_G2 ? cpu_decode_g2(q->points, key, i, stop, err)
+                            : cpu_decode_g1(q->points, key, i, stop, err);
         if (s == CUZK_OK)
             continue;
         big_free(q->points, q->count * point_bytes(i));

@@ -107,9 +107,10 @@ cuzk_status cpu_prove_batch(cuzk_device_key *key, const cuzk_witness_view *witne
     cpu_stop stop = cpu_stop_make(cancel, cancel_ctx);
     cuzk_device_times shared = {0};
     cuzk_status s = cpu_stop_check(&stop, err);
+    pool_watch(key->device->pool, stop.token); /* the long steps know the pool only */
     /* A single proof is as quick from the file and needs less memory; more than one pays for decoding. */
     if (s == CUZK_OK && key->proofs + count > 1)
-        s = cpu_key_decode(key, err);
+        s = cpu_key_decode(key, &stop, err);
     key->proofs += count;
     for (uint32_t i = 0; s == CUZK_OK && i < count; i++) {
         cuzk_device_times own = {0};
@@ -119,6 +120,7 @@ cuzk_status cpu_prove_batch(cuzk_device_key *key, const cuzk_witness_view *witne
     }
     if (s == CUZK_OK && count > 0)
         s = prove_queries(key, witnesses, count, sums, &shared, &stop, err);
+    pool_watch(key->device->pool, NULL);
     if (pool_size(key->device->pool) == 1)
         pool_trim(key->device->pool); /* nobody else would */
     for (uint32_t i = 0; times && s == CUZK_OK && i < count; i++) {

@@ -311,7 +311,8 @@ static cuzk_status decode_piece(point *out, const cuzk_device_key *key, const cp
 }
 
 /* Goes over the whole query; out NULL: checks, and keeps nothing. */
-static cuzk_status all_pieces(point *out, const cuzk_device_key *key, int query, cuzk_error *err)
+static cuzk_status all_pieces(point *out, const cuzk_device_key *key, int query, const cpu_stop *stop,
+                              cuzk_error *err)
 {
     const cpu_query *q = &key->query[query];
     query_reader r;
@@ -324,7 +325,9 @@ static cuzk_status all_pieces(point *out, const cuzk_device_key *key, int query,
     for (uint64_t first = 0; s == CUZK_OK && first < q->count; first += piece) {
         uint64_t n = q->count - first < piece ? q->count - first : piece;
         const uint8_t *in;
-        s = query_reader_get(&r, &in, q->encoded + first * ENCODED, n * ENCODED, err);
+        s = cpu_stop_check(stop, err);
+        if (s == CUZK_OK)
+            s = query_reader_get(&r, &in, q->encoded + first * ENCODED, n * ENCODED, err);
         if (s == CUZK_OK)
             s = out ? decode_piece(out + first, key, q, in, first, n, err)
                     : check_piece(scratch, key, q, in, first, n, err);
@@ -334,12 +337,14 @@ static cuzk_status all_pieces(point *out, const cuzk_device_key *key, int query,
     return s;
 }
 
-cuzk_status OF_G(cpu_decode)(point *out, const cuzk_device_key *key, int query, cuzk_error *err)
+cuzk_status OF_G(cpu_decode)(point *out, const cuzk_device_key *key, int query, const cpu_stop *stop,
+                             cuzk_error *err)
 {
-    return all_pieces(out, key, query, err);
+    return all_pieces(out, key, query, stop, err);
 }
 
 cuzk_status OF_G(cpu_check)(const cuzk_device_key *key, int query, cuzk_error *err)
 {
-    return all_pieces(NULL, key, query, err);
+    cpu_stop never = {NULL, NULL, NULL};
+    return all_pieces(NULL, key, query, &never, err);
 }
