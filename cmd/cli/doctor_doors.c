@@ -18,7 +18,7 @@ static int answered(const char *address)
 #endif
 }
 
-static void look_at_socket(doctor *d, const char *address)
+static void look_at_socket(doctor *d, const char *address, int *running)
 {
     const char *path = address + 5 + (strncmp(address + 5, "//", 2) ? 0 : 2), *slash = strrchr(path, '/');
     char dir[256];
@@ -29,7 +29,7 @@ static void look_at_socket(doctor *d, const char *address)
     else if (!stat(path, &st) && !S_ISSOCK(st.st_mode))
         doctor_say(d, PROBLEM, "socket", "%s is there and no socket: move it away or choose another path",
                    path);
-    else if (!stat(path, &st) && answered(address))
+    else if (!stat(path, &st) && (*running = answered(address)))
         doctor_say(d, FINE, "socket", "a daemon answers on %s", path);
     else if (!strcmp(dir, "/run/cuzk") && access(dir, F_OK))
         doctor_say(d, FINE, "socket", "%s: the folder is made when the service starts", path);
@@ -50,8 +50,9 @@ static int is_local(const char *address)
     return 0;
 }
 
-/* Is the address free to listen on? rpc: it is the door for jobs, not the status page. */
-static void look_at_port(doctor *d, const char *address, int rpc)
+/* Is the address free to listen on? *running: a daemon answers at the door for jobs. The status page comes
+ * after that door (rpc is false), and where that daemon runs the page's port is its own. */
+static void look_at_port(doctor *d, const char *address, int rpc, int *running)
 {
     char host[256];
     const char *colon = strrchr(address, ':');
@@ -74,8 +75,10 @@ static void look_at_port(doctor *d, const char *address, int rpc)
     int why = fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen) ? errno : 0;
     if (!why)
         doctor_say(d, FINE, "port", "%s is free", address);
-    else if (why == EADDRINUSE && rpc && answered(address))
+    else if (why == EADDRINUSE && rpc && (*running = answered(address)))
         doctor_say(d, FINE, "port", "a daemon answers on %s", address);
+    else if (why == EADDRINUSE && !rpc && *running)
+        doctor_say(d, FINE, "port", "%s is in use while the daemon runs", address);
     else
         doctor_say(
             d, PROBLEM, "port", "%s cannot be listened on: %s%s", address, strerror(why),
@@ -92,10 +95,11 @@ static void look_at_port(doctor *d, const char *address, int rpc)
 void doctor_look_at_doors(doctor *d)
 {
     const doctor_plan *p = &d->plan;
+    int running = 0;
     if (!strncmp(p->listen, "unix:", 5))
-        look_at_socket(d, p->listen);
+        look_at_socket(d, p->listen, &running);
     else
-        look_at_port(d, p->listen, 1);
+        look_at_port(d, p->listen, 1, &running);
     if (!is_local(p->listen) && !p->guarded)
         doctor_say(
             d, NOTE, "port",
@@ -110,7 +114,7 @@ void doctor_look_at_doors(doctor *d)
                    p->listen);
     if (!*p->status_listen)
         return;
-    look_at_port(d, p->status_listen, 0);
+    look_at_port(d, p->status_listen, 0, &running);
     if (!is_local(p->status_listen))
         doctor_say(
             d, NOTE, "port",

@@ -1,6 +1,8 @@
 // cuzk doctor beside a daemon that runs: its own configuration has no problem, and no address is called taken.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,11 +17,16 @@ const look = (d, ...args) => {
 };
 
 test('the daemon that runs is known as one', async () => {
-  const d = await startDaemon();
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const page = `127.0.0.1:${free.address().port}`;
+  free.close();
+  await once(free, 'close');
+  const d = await startDaemon({ toml: { daemon: { status_listen: page } } });
   assert.ok(d.port, d.log);
   try {
     const r = look(d, '--listen', d.address);
-    assert.deepEqual(r.of('port'), [`ok: a daemon answers on ${d.address}`]);
+    assert.deepEqual(r.of('port'), [`ok: a daemon answers on ${d.address}`, `ok: ${page} is in use while the daemon runs`]);
     assert.equal(r.code, 0, JSON.stringify(r.j));
   } finally { await d.stop(); }
 });

@@ -1,5 +1,6 @@
 #!/bin/sh
-# clean-root.sh DEBS-DIR ROOT: the packages in a real, clean Debian 12 (by hand: debootstrap takes minutes and the network).
+# clean-root.sh DEBS-DIR ROOT: the packages in a real, clean Debian 12 (by hand: debootstrap takes minutes and the network),
+# where no systemd runs; boot-root.sh is the same with one.
 #   debootstrap --variant=minbase bookworm ROOT && sh tests/package/clean-root.sh DEBS ROOT
 # Installs them with apt and so with everything they depend on, starts the daemon as the service would, talks to it, purges,
 # and compares the root with what it was. Needs root.
@@ -33,6 +34,8 @@ in_root cuzk top
 [ -e "$root/var/lib/cuzk/jobs.db" ] || fail "there is no store"
 pkill -TERM -P $daemon 2>/dev/null || kill -TERM $daemon
 wait $daemon || fail "the daemon ended with status $?"
+# Enabled where no systemd runs, as in an image that is being made: the purge takes that back as well.
+if in_root sh -c 'command -v systemctl >/dev/null'; then in_root systemctl --quiet enable cuzk; fi
 in_root apt-get purge -y -qq cuzk libcuzk0 libcuzk-dev >/dev/null 2>&1 || fail "apt does not purge them"
 look >/tmp/clean-after.$$
 diff /tmp/clean-before.$$ /tmp/clean-after.$$ || fail "purge leaves something behind"
