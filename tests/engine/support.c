@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "filecoin/task.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,7 +306,7 @@ static cuzk_status pass(unsigned d, uint32_t count, cuzk_cancel_fn *cancel, void
     g->waiting++;
     pthread_cond_broadcast(&g->changed);
     uint64_t until = clock_ns() + g->delay_ms * 1000000u;
-    while ((g->closed || clock_ns() < until) && !s) {
+    while (((g->closed && !g->passes) || clock_ns() < until) && !s) {
         pthread_mutex_unlock(&g->lock);
         usleep(1000);
         pthread_mutex_lock(&g->lock);
@@ -313,6 +314,7 @@ static cuzk_status pass(unsigned d, uint32_t count, cuzk_cancel_fn *cancel, void
             s = cuzk_error_set(err, CUZK_CANCELLED, "cancelled at the gate");
     }
     g->waiting--;
+    g->passes -= g->closed && g->passes && !s;
     pthread_cond_broadcast(&g->changed);
     if (!s && g->fail[d]) {
         g->fail[d]--;
@@ -376,7 +378,7 @@ const cuzk_backend *gate_backend(unsigned devices)
 {
     pthread_mutex_lock(&the_gate.lock);
     the_gate.devices = devices;
-    the_gate.closed = the_gate.waiting = the_gate.batches = the_gate.largest_batch = 0;
+    the_gate.closed = the_gate.passes = the_gate.waiting = the_gate.batches = the_gate.largest_batch = 0;
     the_gate.delay_ms = 0;
     memset(the_gate.fail, 0, sizeof the_gate.fail);
     memset(the_gate.wrong, 0, sizeof the_gate.wrong);
@@ -398,6 +400,7 @@ static void set_closed(int closed)
 {
     pthread_mutex_lock(&the_gate.lock);
     the_gate.closed = closed;
+    the_gate.passes = 0;
     pthread_cond_broadcast(&the_gate.changed);
     pthread_mutex_unlock(&the_gate.lock);
 }
@@ -425,6 +428,10 @@ int gate_started(int device)
 {
     return locked(&the_gate.started[device], 0, 0);
 }
+void gate_pass(int proofs)
+{
+    locked(&the_gate.passes, proofs, 1);
+}
 void gate_fail(int device, int proofs)
 {
     locked(&the_gate.fail[device], proofs, 1);
@@ -446,13 +453,44 @@ void gate_delay(uint64_t ms)
 
 void gate_wait(int waiting)
 {
-    int now = -1;
-    for (int left = 60000; left > 0 && now != waiting; left--) {
-        pthread_mutex_lock(&the_gate.lock);
-        now = the_gate.waiting;
-        pthread_mutex_unlock(&the_gate.lock);
-        if (now != waiting)
-            usleep(1000);
+    wait_for(locked(&the_gate.waiting, 0, 0) == waiting);
+}
+
+/* ---- time ---- */
+
+/* What the kernel counts for each thread: time on a processor, time in line for one. */
+static uint64_t waited_ns(void)
+{
+    uint64_t total = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *t; threads && (t = readdir(threads));) {
+        char path[300];
+        unsigned long long ran, waited;
+        snprintf(path, sizeof path, "/proc/self/task/%.200s/schedstat", t->d_name);
+        FILE *f = t->d_name[0] == '.' ? NULL : fopen(path, "r");
+        if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2)
+            total += waited;
+        if (f)
+            fclose(f);
     }
-    assert_int_equal(now, waiting);
+    if (threads)
+        closedir(threads);
+    return total;
+}
+
+moment moment_now(void)
+{
+    return (moment){clock_ns(), waited_ns()};
+}
+
+uint64_t moment_waited_ns(moment since)
+{
+    uint64_t waited = waited_ns();
+    return waited > since.waited_ns ? waited - since.waited_ns : 0; /* less where threads have ended */
+}
+
+uint64_t moment_spent_ns(moment since)
+{
+    uint64_t wall = clock_ns() - since.wall_ns, waited = moment_waited_ns(since);
+    return wall > waited ? wall - waited : 0;
 }

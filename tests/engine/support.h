@@ -55,7 +55,7 @@ typedef struct gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     unsigned devices;
-    int closed;            /* proofs wait */
+    int closed, passes;    /* proofs wait, but for so many that may pass */
     int waiting;           /* at the gate now */
     int fail[8], wrong[8]; /* how many of the next proofs of a device fail, or come out wrong */
     int started[8], batches, largest_batch;
@@ -65,6 +65,7 @@ extern gate the_gate;
 const cuzk_backend *gate_backend(unsigned devices); /* open, nothing fails */
 void gate_close(void);
 void gate_open(void);
+void gate_pass(int proofs);   /* so many go through a closed gate */
 int gate_started(int device); /* proofs begun there */
 void gate_fail(int device, int proofs);
 void gate_spoil(int device, int proofs);
@@ -72,12 +73,32 @@ void gate_delay(uint64_t ms);
 int gate_largest_batch(void);
 void gate_wait(int waiting); /* until so many proofs stand at the gate */
 
-/* Polls until the condition holds, or fails after ten seconds. */
+/* ---- time on a machine that does other things as well ---- */
+typedef struct moment {
+    uint64_t wall_ns, waited_ns;
+} moment;
+moment moment_now(void);
+/* Since then, without the time that threads of this process stood in line for a processor: what the code
+ * itself took or slept. */
+uint64_t moment_spent_ns(moment since);
+uint64_t moment_waited_ns(moment since); /* that time in line, added up over the threads */
+#define ACT_WITHIN_NS 200000000u         /* cancellation and deadlines, in every stage */
+
+/* Polls until the condition holds, or fails after two minutes: for states that come, however slow the machine
+ * is. */
 #define wait_for(condition)                                                                                  \
     do {                                                                                                     \
-        int left_ = 10000;                                                                                   \
-        while (!(condition) && left_-- > 0)                                                                  \
+        uint64_t until_ = clock_ns() + 120000000000u;                                                        \
+        while (!(condition) && clock_ns() < until_)                                                          \
             usleep(1000);                                                                                    \
         assert_true(condition);                                                                              \
     } while (0)
+/* The same for a condition over what the engine's lock guards. */
+#define wait_for_locked(e, condition)                                                                        \
+    wait_for(({                                                                                              \
+        pthread_mutex_lock(&(e)->lock);                                                                      \
+        int holds_ = (condition);                                                                            \
+        pthread_mutex_unlock(&(e)->lock);                                                                    \
+        holds_;                                                                                              \
+    }))
 #endif
