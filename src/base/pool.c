@@ -24,7 +24,7 @@ struct pool {
     pool_fn *fn;
     void *ctx;
     size_t tasks;
-    const cancel_token *cancel, *watched; /* of this job; of whoever has the pool to himself */
+    const cancel_token *cancel; /* of this job */
     atomic_size_t next;
     blocks blocks;
     uint64_t given_ns; /* when a block was last given back */
@@ -36,6 +36,9 @@ struct start_arg {
 };
 
 static _Thread_local const pool *inside; /* the pool whose task this thread is running */
+/* What this thread watches: proofs that share a pool are stopped one by one. */
+static _Thread_local const pool *watching;
+static _Thread_local const cancel_token *watched;
 
 static void work(pool *p, unsigned worker)
 {
@@ -253,13 +256,13 @@ void pool_for_range_until(pool *p, const cancel_token *cancel, size_t n, size_t 
 
 void pool_watch(pool *p, const cancel_token *cancel)
 {
-    if (p)
-        p->watched = cancel;
+    watching = cancel ? p : NULL;
+    watched = cancel;
 }
 
 const cancel_token *pool_watched(const pool *p)
 {
-    return p ? p->watched : NULL;
+    return p && p == watching ? watched : NULL;
 }
 
 void *pool_take(pool *p, size_t bytes)

@@ -27,8 +27,9 @@ void pool_for_range(pool *p, size_t n, size_t grain, pool_range_fn *fn, void *ct
 void pool_for_until(pool *p, const cancel_token *cancel, size_t tasks, pool_fn *fn, void *ctx);
 void pool_for_range_until(pool *p, const cancel_token *cancel, size_t n, size_t grain, pool_range_fn *fn,
                           void *ctx);
-/* A token for long operations deep below that know only the pool (transforms, products): whoever has the pool
- * to himself sets it, and takes it back (NULL) before he lets others in. NULL for the pool NULL. */
+/* A token for long operations deep below that know only the pool (transforms, products). It holds for the
+ * calling thread and this pool alone, since proofs that share a pool are stopped one by one; NULL takes it
+ * back. pool_watched is NULL where the thread watches nothing in the pool. */
 void pool_watch(pool *p, const cancel_token *cancel);
 const cancel_token *pool_watched(const pool *p);
 unsigned pool_processors(void);

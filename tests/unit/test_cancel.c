@@ -9,6 +9,7 @@
 #include "support/golden.h"
 #include "support/math.h"
 #include "support/vanilla.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -77,6 +78,30 @@ static void test_loops(void **state)
     assert_null(pool_watched(NULL));
     pool_watch(NULL, &cancelled);
     assert_null(pool_watched(NULL));
+}
+
+static void *watched_elsewhere(void *ctx)
+{
+    const cancel_token *seen = pool_watched(ctx);
+    pool_watch(ctx, &late);
+    return (void *)seen;
+}
+
+/* Two proofs share a pool: what one watches is nothing to the other. */
+static void test_watch_is_of_one_thread(void **state)
+{
+    (void)state;
+    pthread_t other;
+    void *seen = pools;
+    pool_watch(pools[2], &cancelled);
+    assert_ptr_equal(pool_watched(pools[2]), &cancelled);
+    assert_null(pool_watched(pools[1]));
+    assert_int_equal(pthread_create(&other, NULL, watched_elsewhere, pools[2]), 0);
+    assert_int_equal(pthread_join(other, &seen), 0);
+    assert_null(seen);
+    assert_ptr_equal(pool_watched(pools[2]), &cancelled);
+    pool_watch(pools[2], NULL);
+    assert_null(pool_watched(pools[2]));
 }
 
 /* ---- transforms ---- */
@@ -234,8 +259,13 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status), cmocka_unit_test(test_loops),   cmocka_unit_test(test_quotient),
-        cmocka_unit_test(test_porep),  cmocka_unit_test(test_product), cmocka_unit_test(test_post_and_update),
+        cmocka_unit_test(test_status),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_watch_is_of_one_thread),
+        cmocka_unit_test(test_quotient),
+        cmocka_unit_test(test_porep),
+        cmocka_unit_test(test_product),
+        cmocka_unit_test(test_post_and_update),
     };
     return cmocka_run_group_tests_name("cancel", tests, open_all, close_all);
 }
