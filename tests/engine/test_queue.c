@@ -35,20 +35,21 @@ static double proved_at(engine *e, const char *job_id, int partition)
     return at + (double)submitted / 1e6;
 }
 
-static double ended_at(engine *e, const char *job_id)
-{
-    pthread_mutex_lock(&e->lock);
-    double t = (double)job_find_locked(e, job_id)->ended_ns / 1e6;
-    pthread_mutex_unlock(&e->lock);
-    return t;
-}
-
 /* Puts one job onto the device and holds it there. */
 static void occupy(engine *e, char id[JOB_ID_SIZE])
 {
     gate_close();
     submit(e, &window1, "occupies", 0, id);
     gate_wait(1);
+}
+
+/* Witnesses of a job (NULL: of any) that wait for a device. The lock is held. */
+static int ready_units(const engine *e, const job *j)
+{
+    int n = 0;
+    for (const unit *u = e->units; u; u = u->next)
+        n += u->state == UNIT_READY && (!j || u->job == j);
+    return n;
 }
 
 static void test_critical_overtakes_fifty(void **state)
@@ -73,16 +74,7 @@ static void test_critical_overtakes_fifty(void **state)
     assert_int_equal(all, 52); /* jobs, not partitions */
     engine_status_clear(&s);
     /* The witness of the critical job is made while the device is held. */
-    wait_for(({
-        engine_stage *st;
-        size_t n;
-        int made = 0;
-        assert_int_equal(engine_stages(e, critical, &st, &n, &err), CUZK_OK);
-        for (size_t i = 0; i < n; i++)
-            made |= !strcmp(st[i].stage, "witness");
-        free(st);
-        made;
-    }));
+    wait_for_locked(e, ready_units(e, job_find_locked(e, critical)) == 1);
     gate_open();
     assert_proved(e, critical, &winning);
     int before = 0;
@@ -131,14 +123,7 @@ static int first_ends_first(const char *order)
     occupy(e, first);
     submit(e, &window2, "a", 0, a);
     submit(e, &window2, "b", 0, b);
-    wait_for(({
-        pthread_mutex_lock(&e->lock);
-        int ready = 0;
-        for (const unit *u = e->units; u; u = u->next)
-            ready += u->state == UNIT_READY;
-        pthread_mutex_unlock(&e->lock);
-        ready == 4;
-    }));
+    wait_for_locked(e, ready_units(e, NULL) == 4);
     gate_open();
     assert_proved(e, a, &window2);
     assert_proved(e, b, &window2);
@@ -298,9 +283,16 @@ static void test_ten_thousand(void **state)
     double each = (double)(clock_ns() - begun) / 1e6 / JOBS;
     engine_status s;
     cuzk_error err = {0};
-    begun = clock_ns();
-    assert_int_equal(engine_get_status(e, &s, &err), CUZK_OK);
-    double status = (double)(clock_ns() - begun) / 1e6;
+    double status = 1e9;
+    for (int i = 0; i < 5;
+         i++) { /* the best: a thread that waits for a processor is not the engine's doing */
+        begun = clock_ns();
+        assert_int_equal(engine_get_status(e, &s, &err), CUZK_OK);
+        double ms = (double)(clock_ns() - begun) / 1e6;
+        status = ms < status ? ms : status;
+        if (i < 4)
+            engine_status_clear(&s);
+    }
     assert_int_equal(s.pending[KIND_WINDOW] + s.in_progress[KIND_WINDOW], JOBS + 1);
     engine_status_clear(&s);
     begun = clock_ns();
@@ -342,14 +334,80 @@ static int largest_batch(const char *size, const char *wait, const test_request 
 static void test_batches(void **state)
 {
     (void)state;
-    assert_int_equal(largest_batch("1", "10000", &update), 1);
-    assert_int_equal(largest_batch("2", "10000", &update), 2);
-    assert_int_equal(largest_batch("4", "10000", &window1), 1);
+    assert_int_equal(largest_batch("1", "600000", &update), 1);
+    assert_int_equal(largest_batch("2", "600000", &update), 2);
+    assert_int_equal(largest_batch("4", "600000", &window1), 1);
 }
 
-/* A cancelled job in a batch does not take the others with it; a PoSt goes ahead of a batch that is filling.
- */
-static void test_batch_and_post(void **state)
+/* The scheduler asked with units of the test's own: a is ready, b of the same circuit is in preparation, and
+ * a PoSt of another circuit may be ready as well. */
+typedef struct filling {
+    job snap[2], post;
+    circuit_key key[2];
+    unit a, b, p;
+} filling;
+
+static size_t take(engine *e, filling *f, unit **out, uint64_t *wake_ns)
+{
+    *wake_ns = UINT64_MAX;
+    e->units = &f->a;
+    size_t n = sched_next_batch_locked(e, &e->device[0], out, MAX_BATCH, wake_ns);
+    e->units = NULL;
+    return n;
+}
+
+static void test_filling_batch(void **state)
+{
+    (void)state;
+    config c;
+    test_config(&c);
+    test_set(&c, "scheduler.max_batch_size", "2");
+    test_set(&c, "scheduler.max_batch_wait_ms", "600000");
+    engine *e = start_one(&c);
+    uint64_t now = clock_ns(), wake;
+    const circuit_info *snap = circuit_by_name("update-2k"), *post = circuit_by_name("window-2k");
+    unit *out[MAX_BATCH];
+    job common = {.kind = KIND_UPDATE, .priority = PRIORITY_HIGH, .circuit = snap, .submitted_ns = now};
+    filling f = {
+        .snap = {common, common},
+        .post = {.kind = KIND_WINDOW, .priority = PRIORITY_LOW, .circuit = post, .submitted_ns = now},
+        .a = {.state = UNIT_READY, .avoid_device = -1, .ready_ns = now},
+        .b = {.state = UNIT_WITNESS, .avoid_device = -1},
+        .p = {.state = UNIT_WITNESS, .avoid_device = -1, .ready_ns = now},
+    };
+    f.snap[1].sequence = 1;
+    f.post.sequence = 2;
+    f.a.job = &f.snap[0], f.b.job = &f.snap[1], f.p.job = &f.post;
+    f.a.key = f.b.key = &f.key[0], f.p.key = &f.key[1];
+    f.a.next = &f.b, f.b.next = &f.p;
+    pthread_mutex_lock(&e->lock);
+    /* It waits for b, as long as it may. */
+    assert_int_equal(take(e, &f, out, &wake), 0);
+    assert_int_equal(wake, now + 600000000000u);
+    e->config.scheduler.max_batch_wait_ms = 0;
+    assert_int_equal(take(e, &f, out, &wake), 1);
+    e->config.scheduler.max_batch_wait_ms = 600000;
+    /* The PoSt goes meanwhile, though its priority is lower, and alone. */
+    f.p.state = UNIT_READY;
+    assert_int_equal(take(e, &f, out, &wake), 1);
+    assert_ptr_equal(out[0], &f.p);
+    f.p.state = UNIT_PROVING;
+    /* Full: both go. */
+    f.b.state = UNIT_READY;
+    f.b.ready_ns = now;
+    assert_int_equal(take(e, &f, out, &wake), 2);
+    /* Nothing more of the circuit is to come: it goes as it is. A retry does not wait either. */
+    f.b.state = UNIT_PROVING;
+    assert_int_equal(take(e, &f, out, &wake), 1);
+    f.b.state = UNIT_WITNESS;
+    f.a.attempts = 1;
+    assert_int_equal(take(e, &f, out, &wake), 1);
+    pthread_mutex_unlock(&e->lock);
+    engine_destroy(e);
+}
+
+/* A cancelled job in a batch does not take the others with it. */
+static void test_cancel_in_a_batch(void **state)
 {
     (void)state;
     config c;
@@ -358,12 +416,13 @@ static void test_batch_and_post(void **state)
     test_set(&c, "scheduler.max_batch_wait_ms", "600000");
     test_set(&c, "pipeline.synthesis_lookahead", "0");
     engine *e = start_one(&c);
-    char a[JOB_ID_SIZE], b[JOB_ID_SIZE], post[JOB_ID_SIZE];
-    gate_close();
+    char first[JOB_ID_SIZE], a[JOB_ID_SIZE], b[JOB_ID_SIZE];
+    occupy(e, first); /* until both are ready: else a is alone, and need not wait for what is not there yet */
     submit(e, &update, "a", 0, a);
     submit(e, &update, "b", 0, b);
-    gate_wait(1);
-    assert_int_equal(gate_largest_batch(), 2);
+    wait_for_locked(e, job_find_locked(e, b)->parsing || job_find_locked(e, b)->task);
+    gate_pass(1);
+    wait_for(gate_largest_batch() == 2);
     int was_running;
     cuzk_error err = {0};
     assert_int_equal(engine_cancel(e, a, &was_running, &err), CUZK_OK);
@@ -373,9 +432,6 @@ static void test_batch_and_post(void **state)
     outcome o;
     await_job(e, a, 0, &o);
     assert_int_equal(o.state, JOB_CANCELLED);
-    submit(e, &window1, "post", 0, post);
-    assert_proved(e, post, &window1);
-    assert_true(ended_at(e, post) > 0);
     engine_destroy(e);
 }
 
@@ -411,7 +467,8 @@ int main(void)
         cmocka_unit_test(test_full_queue),
         cmocka_unit_test(test_ten_thousand),
         cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_batch_and_post),
+        cmocka_unit_test(test_filling_batch),
+        cmocka_unit_test(test_cancel_in_a_batch),
     };
     return cmocka_run_group_tests(tests, open_requests, close_requests);
 }
