@@ -1,40 +1,72 @@
 #!/bin/bash
-# Builds, tests and measures on a GPU host: bench/gpu.sh [PART ...]; results under $OUT (default: the build folder).
-# Parts: build test rows prove streamed sanitize ncu two; without any: build test rows prove.
+# Builds, tests and measures on a GPU host: bench/gpu.sh [PART ...]; results under $OUT (default: the build folder), one
+# file a part, written as it goes. A part that takes too long is cut and the next one runs.
+# Parts: build test rows compare prove streamed sanitize ncu two; without any: build test rows prove.
 # A measuring run compiles for the one device at hand (CUZK_CUDA_ARCHS, default 90).
 set -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-/tmp/cuzk-gpu}
 OUT=${OUT:-$BUILD}
 ARCH=${CUZK_CUDA_ARCHS:-90}
-CIRCUIT=${CIRCUIT:-winning-32g porep-2k porep-32g}
+CIRCUIT=${CIRCUIT:-mixed-22 porep-32g}
 LARGEST=${CIRCUIT##* }
 PLUGIN=$BUILD/lib/libcuzk-cuda.so
+OLD=$BUILD-old/lib/libcuzk-cuda.so # compare: fields in their earlier forms
+BENCH=("$BUILD/bin/cuzk-bench" device)
 mkdir -p "$BUILD" "$OUT"
 parts=("$@")
 [ ${#parts[@]} -eq 0 ] && parts=(build test rows prove)
 failed=0
 
-run() { # run NAME TIMEOUT COMMAND...: output to a file and, its end, to the terminal
+run() { # run NAME TIMEOUT COMMAND...: output to a file and, its last lines, to the terminal
     local name=$1 limit=$2
     shift 2
     local start=$SECONDS
     timeout "$limit" "$@" >"$OUT/$name.txt" 2>&1
     local rc=$?
     echo "== $name: status $rc, $((SECONDS - start)) s"
-    tail -n "${LINES_SHOWN:-40}" "$OUT/$name.txt"
+    tail -n "${LINES_SHOWN:-40}" "$OUT/$name.txt" | cut -c1-220
     [ $rc -eq 0 ] || failed=1
     return $rc
 }
+configure() { # configure FOLDER FLAGS OPTION...
+    local folder=$1 flags=$2
+    shift 2
+    cmake -S . -B "$folder" -G Ninja -DCUZK_DAEMON=OFF -DCUZK_CUDA_ARCHS="$ARCH" -DCMAKE_CUDA_FLAGS="$flags" "$@"
+}
+build_old() {
+    configure "$BUILD-old" -DGPU_OLD_FIELDS -DCUZK_TESTS=OFF && ninja -C "$BUILD-old" cuzk_cuda
+}
+build() {
+    local tests=OFF # a bare GPU host has no cmocka
+    pkg-config --exists cmocka 2>/dev/null && tests=ON
+    configure "$BUILD" "" -DCUZK_TESTS=$tests && ninja -C "$BUILD" cuzk-bench cuzk_cuda
+}
+compare() { # parts in their earlier form, where an environment or another library has it
+    local sums="msm-g1:20 msm-g1:22 msm-g1:24 msm-g1:26 msm-g1:27 msm-g2:22" bad=0
+    for form in forward pairs waves; do
+        echo "# earlier form of: $form"
+        CUZK_CUDA_OLD=$form "$1" device --plugin "$PLUGIN" --repeat 2 $sums || bad=1
+    done
+    echo "# earlier form of: onward"
+    CUZK_CUDA_OLD=onward "$1" device --plugin "$PLUGIN" --repeat 2 h:22 h:27 h:27:1 || bad=1
+    echo "# eleven windows; the rows of A w in order"
+    "$1" device --plugin "$PLUGIN" --repeat 2 msm-g1:27:2817 spmv:27:1 || bad=1
+    echo "# earlier fields"
+    "$1" device --plugin "$OLD" --repeat 2 fr-mul:0 fp2-mul:0 ntt:27 h:27 msm-g2:22 || bad=1
+    return $bad
+}
+export -f build build_old configure compare
+export BUILD OUT ARCH PLUGIN OLD
 
 for part in "${parts[@]}"; do
     case $part in
     build)
-        tests=OFF # a bare GPU host has no cmocka
-        pkg-config --exists cmocka 2>/dev/null && tests=ON
-        run configure 120 cmake -S . -B "$BUILD" -G Ninja -DCUZK_DAEMON=OFF -DCUZK_TESTS=$tests \
-            -DCUZK_CUDA_ARCHS="$ARCH" || exit 1
-        run build 400 ninja -C "$BUILD" cuzk-bench cuzk_cuda || exit 1
+        if [[ " ${parts[*]} " == *" compare "* ]]; then
+            timeout 240 bash -c build_old >"$BUILD/build-old.txt" 2>&1 &
+        fi
+        LINES_SHOWN=3 run build 400 bash -c build || exit 1
+        wait
         ;;
     test)
         if ninja -C "$BUILD" test_cuda >"$OUT/build-test.txt" 2>&1; then
@@ -43,26 +75,30 @@ for part in "${parts[@]}"; do
             echo "== test: cmocka is not installed; the rows check their results themselves"
         fi
         ;;
-    rows) run rows 300 "$BUILD/bin/cuzk-bench" device --plugin "$PLUGIN" $ROWS ;;
+    rows) run rows "${ROWS_LIMIT:-300}" "${BENCH[@]}" --plugin "$PLUGIN" --repeat "${REPEAT:-3}" $ROWS ;;
+    compare) run compare "${COMPARE_LIMIT:-60}" bash -c 'compare "$1"' - "${BENCH[0]}" ;;
     prove)
         for circuit in $CIRCUIT; do
-            run "prove-$circuit" 500 "$BUILD/bin/cuzk-bench" device --plugin "$PLUGIN" $PROVE_FLAGS prove "$circuit" "${ROUNDS:-3}"
+            flags=$PROVE_FLAGS # a batch in little memory is for the largest one
+            [ "$circuit" = "$LARGEST" ] || flags=
+            run "prove-$circuit" "${PROVE_LIMIT:-500}" "${BENCH[@]}" --plugin "$PLUGIN" $flags prove "$circuit" "${ROUNDS:-3}"
         done
         ;;
-    two) run two 500 "$BUILD/bin/cuzk-bench" device --plugin "$PLUGIN" --devices 2 prove "$LARGEST" "${ROUNDS:-3}" ;;
+    two) run two 500 "${BENCH[@]}" --plugin "$PLUGIN" --devices 2 prove "$LARGEST" "${ROUNDS:-3}" ;;
     streamed)
-        run streamed 500 "$BUILD/bin/cuzk-bench" device --plugin "$PLUGIN" --vram-limit "${VRAM:-24}" --workers 1 prove "$LARGEST" 1
+        run streamed 500 "${BENCH[@]}" --plugin "$PLUGIN" --vram-limit "${VRAM:-24}" --workers 1 prove "$LARGEST" 1
         ;;
     sanitize)
-        small="fp-mul:0 msm-g1:10 msm-g2:9 subset-g1:11 ntt:11 ntt:14 ntt-inverse:15:1 h:13 decode-g1:10 check-g1:9"
+        small="fp-mul:0 fp2-mul:0 msm-g1:10 msm-g2:9 subset-g1:11 ntt:11 ntt:14 ntt-inverse:15:1 h:13 spmv:12 witness-expand:13
+               decode-g1:10 check-g1:9"
         for tool in memcheck racecheck; do
-            run "$tool" 200 compute-sanitizer --tool $tool --error-exitcode 9 \
-                "$BUILD/bin/cuzk-bench" device --plugin "$PLUGIN" --repeat 1 $small
+            run "$tool" "${SANITIZE_LIMIT:-200}" compute-sanitizer --tool $tool --error-exitcode 9 \
+                "${BENCH[@]}" --plugin "$PLUGIN" --repeat 1 $small
         done
         ;;
     ncu)
         run ncu 200 ncu --clock-control none --set full -k "${KERNEL:-regex:round_}" --launch-count "${LAUNCHES:-4}" \
-            --page details "$BUILD/bin/cuzk-bench" device --plugin "$PLUGIN" --repeat 1 ${ROWS:-msm-g1:22}
+            --page details "${BENCH[@]}" --plugin "$PLUGIN" --repeat 1 ${ROWS:-msm-g1:22}
         ;;
     *)
         echo "unknown part $part"

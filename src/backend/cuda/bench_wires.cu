@@ -76,7 +76,8 @@ static fr expected_row(const rows_of_bits &rows, size_t i)
     }
     return reduce(s);
 }
-static cuzk_status check_rows(context &c, const rows_of_bits &rows, const uint4 *a, int log, bool *right)
+static cuzk_status check_rows(context &c, const rows_of_bits &rows, const uint4 *a, int log, bool reversed,
+                              bool *right)
 {
     size_t n = (size_t)1 << log;
     *right = true;
@@ -84,7 +85,7 @@ static cuzk_status check_rows(context &c, const rows_of_bits &rows, const uint4 
         size_t i = k < 2 ? k * (n - 1) : mix(k) % n, at = 0;
         i -= k & 1 ? 0 : i % 64; // half of them with a field wire
         for (int q = 0; q < log; q++)
-            at |= (i >> q & 1) << (log - 1 - q);
+            at |= (i >> q & 1) << (reversed ? log - 1 - q : q);
         fr got, want = expected_row(rows, i);
         GPU_TRY(download(c, &got, a + 2 * at, 32));
         *right = *right && equal(got, want);
@@ -114,10 +115,11 @@ cuzk_status bench_spmv(bench_job &b)
     GPU_TRY(circuit_load(c, &circuit, &rows.view));
     bool right = false;
     cuzk_status s = b.t.run(c, b.repeat, [&] {
-        return circuit_multiply(c, circuit, device_witness{bits, values, n / 64}, x, y, (int)b.log, true);
+        return circuit_multiply(c, circuit, device_witness{bits, values, n / 64}, x, y, (int)b.log,
+                                !b.variant);
     });
     if (s == CUZK_OK)
-        s = check_rows(c, rows, x, (int)b.log, &right);
+        s = check_rows(c, rows, x, (int)b.log, !b.variant, &right);
     circuit_unload(c.dev, &circuit);
     GPU_TRY(s);
     // rows and columns stay in the caches: what must move is the two results and the witness

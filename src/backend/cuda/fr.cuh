@@ -76,25 +76,41 @@ HD fr sub(const fr &a, const fr &b)
     return t;
 }
 #ifdef __CUDACC__
-// -1 that the assembler cannot see: a product with a visible -1 would be split and lose the fused wide
-// multiply-add (54 against 64 G products a second on an H200).
-static __device__ __constant__ uint32_t fr_minus_one = 0xffffffffu;
+// 0 that the assembler cannot see: it would split products with a value that it knows to be a negation, and
+// lose the fused wide multiply-add.
+static __device__ __constant__ uint32_t fr_zero = 0;
 #endif
-HD uint32_t negate_word(uint32_t y)
-{
 #ifdef __CUDA_ARCH__
-    return y * fr_minus_one;
+#define HIDDEN_ZERO fr_zero
 #else
-    return 0u - y;
+#define HIDDEN_ZERO 0u
 #endif
+#ifdef GPU_OLD_FIELDS // on trial
+static __device__ __constant__ uint32_t fr_minus_one = 0xffffffffu;
+#undef HIDDEN_ZERO
+#define HIDDEN_ZERO 0u
+HD uint32_t negate_word(uint32_t y, uint32_t &high)
+{
+    uint32_t m = y * fr_minus_one;
+    high = m - (m != 0);
+    return m;
 }
+#else
+// m = -y modulo 2^32, and high = m - 1, or 0 for y = 0. Two additions: the multiplier is what is scarce, and
+// the assembler likes to give it comparisons and selections.
+HD uint32_t negate_word(uint32_t y, uint32_t &high)
+{
+    uint32_t m = sub_cc(HIDDEN_ZERO, y);
+    high = subc(m, 0);
+    return m;
+}
+#endif
 // The odd half of the reduction row m * r, m = -y0: limb 1 times m is m 2^32 - m.
-HD void fr_reduce_odd(uint32_t *N, uint32_t y0, uint32_t m)
+HD void fr_reduce_odd(uint32_t *N, uint32_t y0, uint32_t m, uint32_t high)
 {
     constexpr uint32_t p[8] = FR_P32;
-    uint32_t hi = m - (m != 0);
     N[0] = add_cc(N[0], y0);
-    N[1] = addc_cc(N[1], hi);
+    N[1] = addc_cc(N[1], high);
     UNROLL for (int j = 2; j < 8; j += 2)
     {
         N[j] = madclo_cc(p[j + 1], m, N[j]);
@@ -125,8 +141,8 @@ HD fr mul_chain(const fr &w, const fr &x)
         Y[j] = (uint32_t)v;
         Y[j + 1] = (uint32_t)(v >> 32);
     }
-    uint32_t m = negate_word(X[0]);
-    fr_reduce_odd(Y, X[0], m);
+    uint32_t high, m = negate_word(X[0], high);
+    fr_reduce_odd(Y, X[0], m, high);
     fr_reduce_even(X, m);
     Y[7] = addc(Y[7], 0);
     UNROLL for (int i = 1; i < 8; i++)
@@ -142,11 +158,11 @@ HD fr mul_chain(const fr &w, const fr &x)
         N[6] = addc_cc((uint32_t)top, 0);
         N[7] = addc((uint32_t)(top >> 32), 0);
         mad_row<8>(Y, a, bi);
-        N[7] = addc(N[7], 0);
-        m = negate_word(Y[0]);
-        fr_reduce_odd(N, Y[0], m);
+        N[7] = addc(N[7], HIDDEN_ZERO);
+        m = negate_word(Y[0], high);
+        fr_reduce_odd(N, Y[0], m, high);
         fr_reduce_even(Y, m);
-        N[7] = addc(N[7], 0);
+        N[7] = addc(N[7], HIDDEN_ZERO); // again not by the multiplier
         UNROLL for (int j = 0; j < 8; j++)
         {
             X[j] = Y[j];

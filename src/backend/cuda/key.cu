@@ -271,8 +271,10 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
                 k->gather_bytes = std::max(k->gather_bytes, q.wide * q.point_bytes);
         scratch_sizes(k);
         if (fixed + k->scratch_want <= room) { // more witnesses and h at a time with what is left
-            k->scratch_want += std::min(room - fixed - k->scratch_want,
-                                        3 * aligned(vector_bytes(k)) + 30 * witness_bytes(k));
+            constexpr size_t WITNESSES = (size_t)4 << 30;
+            k->scratch_want +=
+                std::min(room - fixed - k->scratch_want,
+                         3 * aligned(vector_bytes(k)) + std::min(30 * witness_bytes(k), WITNESSES));
             return CUZK_OK;
         }
         if (chunk == SMALLEST && fixed + k->scratch_min <= room)

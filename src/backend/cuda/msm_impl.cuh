@@ -130,18 +130,18 @@ static __global__ void list_rows_and_columns(reduction c, uint32_t *keys, uint32
 }
 template <class F>
 __global__ void weigh_rows_and_columns(point_src s, reductions all, int windows, xyzz<F> *out, uint32_t pad)
-{
+{ // for each window pad rows, row h times h, then pad columns, column l times l
     uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
-    if (t >= windows * pad)
+    if (t >= 2 * windows * pad)
         return;
-    reduction c = all.w[t / pad];
-    uint32_t i = t % pad;
+    reduction c = all.w[t / pad / 2];
+    uint32_t i = t % pad, column = t / pad % 2;
     xyzz<F> a;
     set_infinity(a);
-    if (i < c.keys()) {
-        uint32_t weight = i < c.H ? (i + 1) * c.L : i - c.H + 1;
-        F x = load_x<F>(s, c.first_key + i), y = load_y<F>(s, c.first_key + i);
-        for (int b = 23; b >= 0; b--) {
+    if (i < (column ? c.L - 1 : c.H)) {
+        uint32_t weight = i + 1, key = c.first_key + i + (column ? c.H : 0);
+        F x = load_x<F>(s, key), y = load_y<F>(s, key);
+        for (int b = 15; b >= 0; b--) {
             point_dbl(a);
             if ((weight >> b) & 1)
                 point_add_affine(a, x, y);
@@ -171,24 +171,19 @@ template <class F> __global__ void lift_points(point_src s, uint32_t n, xyzz<F> 
     point_add_affine(a, load_x<F>(s, i), load_y<F>(s, i));
     out[i] = a;
 }
-// n sums a window (a power of two) down to one, downloaded and added to out.
+// n points (a power of two) of each set down to their sum, downloaded.
 template <class F>
-static cuzk_status fold_and_add(context &c, xyzz<F> *a, xyzz<F> *b, uint32_t n, int windows,
-                                window_sums<F> *out)
+static cuzk_status fold(context &c, xyzz<F> *a, xyzz<F> *b, uint32_t n, int sets, xyzz<F> *sums)
 {
     while (n > 1) {
         uint32_t factor = n < 8 ? n : 8;
-        GPU_LAUNCH((fold_sums<F>), div_up((size_t)windows * n / factor, 32), 32, 0, c.stream, a, b, n, factor,
-                   (uint32_t)windows);
+        GPU_LAUNCH((fold_sums<F>), div_up((size_t)sets * n / factor, 32), 32, 0, c.stream, a, b, n, factor,
+                   (uint32_t)sets);
         GPU_CHECK_LAUNCH(c);
         std::swap(a, b);
         n /= factor;
     }
-    xyzz<F> sums[MAX_WINDOWS];
-    GPU_TRY(download(c, sums, a, windows * sizeof *a));
-    for (int i = 0; i < windows; i++)
-        point_add(out->sum[i], sums[i]);
-    return CUZK_OK;
+    return download(c, sums, a, sets * sizeof *a);
 }
 
 // ---- the sum ----
@@ -218,7 +213,7 @@ static msm_sizes<F> msm_size(const cuzk_device *dev, size_t n, int windows, int 
         r.first_key = s.reduce_keys;
         s.reduce_elements += r.elements();
         s.reduce_keys += r.keys();
-        while (s.pad < r.keys())
+        while (s.pad < std::max(r.H, r.L - 1))
             s.pad *= 2;
     }
     for (int i = 0; i < windows; i += group) {
@@ -229,7 +224,7 @@ static msm_sizes<F> msm_size(const cuzk_device *dev, size_t n, int windows, int 
     size_t elements = std::max(n * group * copies, (size_t)s.reduce_elements);
     s.bytes = run_scratch<F>::bytes(dev, elements, std::max(s.group_buckets, s.reduce_keys) + 1) +
               aligned((size_t)s.buckets * 32 * F::QUADS) + aligned((size_t)s.reduce_keys * 32 * F::QUADS) +
-              aligned((size_t)windows * s.pad * sizeof(xyzz<F>)) * 9 / 8 + 1024;
+              aligned((size_t)windows * 2 * s.pad * sizeof(xyzz<F>)) * 9 / 8 + 1024;
     return s;
 }
 // The largest group of windows that fits; 0 if none does.
@@ -266,8 +261,8 @@ static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, si
     size_t elements = std::max(n * s.group * copies, (size_t)s.reduce_elements);
     GPU_TRY(take(c, &buckets, (size_t)s.buckets * 2 * F::QUADS));
     GPU_TRY(take(c, &sums, (size_t)s.reduce_keys * 2 * F::QUADS));
-    GPU_TRY(take(c, &xa, (size_t)windows * s.pad));
-    GPU_TRY(take(c, &xb, (size_t)windows * s.pad / 8 + 1));
+    GPU_TRY(take(c, &xa, (size_t)windows * 2 * s.pad));
+    GPU_TRY(take(c, &xb, (size_t)windows * 2 * s.pad / std::min(s.pad, 8u)));
     GPU_TRY(w.init(c, elements, std::max(s.group_buckets, s.reduce_keys) + 1));
     GPU_CUDA(c, cudaMemsetAsync(buckets, 0, (size_t)s.buckets * 32 * F::QUADS, c.stream));
     GPU_CUDA(c, cudaMemsetAsync(sums, 0, (size_t)s.reduce_keys * 32 * F::QUADS, c.stream));
@@ -301,10 +296,18 @@ static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, si
     }
     GPU_TRY(sum_runs<F>(c, w, plane_points<F>(buckets, s.buckets), s.reduce_elements, s.reduce_keys, sums,
                         s.reduce_keys, 0));
-    GPU_LAUNCH((weigh_rows_and_columns<F>), div_up((size_t)windows * s.pad, 32), 32, 0, c.stream,
+    GPU_LAUNCH((weigh_rows_and_columns<F>), div_up((size_t)windows * 2 * s.pad, 32), 32, 0, c.stream,
                plane_points<F>(sums, s.reduce_keys), s.red, windows, xa, s.pad);
     GPU_CHECK_LAUNCH(c);
-    return fold_and_add(c, xa, xb, s.pad, windows, out);
+    xyzz<F> folded[2 * MAX_WINDOWS];
+    GPU_TRY(fold(c, xa, xb, s.pad, 2 * windows, folded));
+    for (int i = 0; i < windows; i++) {
+        for (uint32_t weight = 1; weight < s.red.w[i].L; weight *= 2)
+            point_dbl(folded[2 * i]);
+        point_add(out->sum[i], folded[2 * i]);
+        point_add(out->sum[i], folded[2 * i + 1]);
+    }
+    return CUZK_OK;
 }
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out)
 {
@@ -358,7 +361,10 @@ static cuzk_status subset_chunk(context &c, const subset_terms<F> &t, size_t beg
     GPU_TRY(sum_runs<F>(c, w, packed_points<F>(t.bases), n, ((n - 1) >> shift) + 1, sums, keys, 0, shift));
     GPU_LAUNCH((lift_points<F>), keys / 32, 32, 0, c.stream, plane_points<F>(sums, keys), keys, xa);
     GPU_CHECK_LAUNCH(c);
-    return fold_and_add(c, xa, xb, keys, 1, out);
+    xyzz<F> sum;
+    GPU_TRY(fold(c, xa, xb, keys, 1, &sum));
+    point_add(out->sum[0], sum);
+    return CUZK_OK;
 }
 template <class F> cuzk_status subset_sum(context &c, const subset_terms<F> &t, window_sums<F> *out)
 {

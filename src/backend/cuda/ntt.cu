@@ -1,5 +1,6 @@
 // Transforms: plans, tables, small sizes, the quotient.
-#include "ntt_tile.cuh"
+#include "ntt_pass.cuh"
+#include "trial.cuh"
 
 namespace gpu
 {
@@ -135,40 +136,13 @@ static int plan_passes(int log, int *pass)
         pass[n] = plans[log - 12][n];
     return n;
 }
-template <int K, bool CONT, int MODE> static cuzk_status launch_pass(context &c, const pass_args &P, int log)
-{ // the attribute is set at every launch: it belongs to the device, and costs less than a microsecond
-    GPU_CUDA(c, cudaFuncSetAttribute(transform_pass<K, CONT, MODE>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)TILE_BYTES));
-    GPU_LAUNCH_SYNC((transform_pass<K, CONT, MODE>), 1u << (log - TILE_LOG), TILE_THREADS, TILE_BYTES,
-                    c.stream, P);
-    GPU_CHECK_LAUNCH(c);
-    return CUZK_OK;
-}
 static cuzk_status run_pass(context &c, int levels, bool contiguous, int mode, const pass_args &P, int log)
 {
-#define PASS(K, CONT, MODE)                                                                                  \
-    if (levels == K && contiguous == CONT && mode == (MODE))                                                 \
-        return launch_pass<K, CONT, (MODE)>(c, P, log);
-    PASS(6, true, PASS_FORWARD)
-    PASS(9, true, PASS_FORWARD)
-    PASS(6, true, PASS_INVERSE)
-    PASS(9, true, PASS_INVERSE)
-    PASS(6, true, PASS_INVERSE | PASS_TIMES)
-    PASS(9, true, PASS_INVERSE | PASS_TIMES)
-    PASS(6, false, PASS_FORWARD)
-    PASS(7, false, PASS_FORWARD)
-    PASS(8, false, PASS_FORWARD)
-    PASS(9, false, PASS_FORWARD)
-    PASS(6, false, PASS_INVERSE)
-    PASS(7, false, PASS_INVERSE)
-    PASS(8, false, PASS_INVERSE)
-    PASS(9, false, PASS_INVERSE)
-    PASS(6, false, PASS_INVERSE | PASS_MINUS)
-    PASS(7, false, PASS_INVERSE | PASS_MINUS)
-    PASS(8, false, PASS_INVERSE | PASS_MINUS)
-    PASS(9, false, PASS_INVERSE | PASS_MINUS)
-#undef PASS
-    return fail(c.err, CUZK_UNSUPPORTED, "no kernel for a pass of %d levels", levels);
+    if (contiguous)
+        return run_deepest_pass(c, levels, mode, P, log);
+    if (mode == PASS_FORWARD || mode == PASS_INVERSE)
+        return run_column_pass(c, levels, mode, P, log);
+    return run_joined_pass(c, levels, mode, P, log);
 }
 
 // ---- small sizes: one block, radix 2 ----
@@ -178,7 +152,7 @@ struct small_args {
     const uint4 *powers;
     uint32_t nodes, coset;
     int log;
-    uint32_t inverse, scaled;
+    uint32_t inverse, scaled, natural; // natural: the input of an inverse is not reversed
     fr factor;
     const uint4 *times, *minus; // as PASS_TIMES and PASS_MINUS, or NULL
 };
@@ -188,9 +162,10 @@ static __global__ void __launch_bounds__(256) transform_small(small_args S)
     uint32_t n = 1u << S.log;
     size_t plane = 2 * (size_t)(S.nodes + 1);
     for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
-        fr x = load_fr(S.in + 2 * i);
+        uint32_t j = S.natural && S.log ? __brev(i) >> (32 - S.log) : i;
+        fr x = load_fr(S.in + 2 * j);
         if (S.times)
-            x = mul(reduce(load_fr(S.times + 2 * i)), x);
+            x = mul(reduce(load_fr(S.times + 2 * j)), x);
         store_fr(shared + 2 * i, x);
     }
     __syncthreads();
@@ -246,16 +221,8 @@ static pass_args pass_on(context &c, const uint4 *in, uint4 *out, bool coset)
     P.coset = coset;
     return P;
 }
-cuzk_status ntt_forward(context &c, const uint4 *x, uint4 *out, int log, bool coset)
+static cuzk_status forward_passes(context &c, const uint4 *x, uint4 *out, int log, bool coset, int first)
 {
-    if (log <= NTT_SMALL_LOG) {
-        small_args S = {};
-        S.in = x;
-        S.out = out;
-        S.log = log;
-        S.coset = coset;
-        return run_small(c, S);
-    }
     int pass[4], n = plan_passes(log, pass), depth = 0;
     for (int i = 0; i < n; i++) {
         pass_args P = pass_on(c, i ? out : x, out, coset);
@@ -263,88 +230,139 @@ cuzk_status ntt_forward(context &c, const uint4 *x, uint4 *out, int log, bool co
         P.low = log - depth - pass[i];
         depth += pass[i];
         P.last = depth == log;
-        GPU_TRY(run_pass(c, pass[i], depth == log, PASS_FORWARD, P, log));
+        if (i >= first)
+            GPU_TRY(run_pass(c, pass[i], depth == log, PASS_FORWARD, P, log));
     }
     return CUZK_OK;
 }
-// scale NULL: the result is n times the inverse. times, minus: as in the passes.
-static cuzk_status inverse_passes(context &c, const uint4 *x, uint4 *out, uint4 *final_out, int log,
-                                  bool coset, const uint4 *scale, const uint4 *times, const uint4 *minus)
+cuzk_status ntt_forward(context &c, const uint4 *x, uint4 *out, int log, bool coset)
 {
-    int pass[4], n = plan_passes(log, pass), depth = log;
-    for (int i = n - 1; i >= 0; i--) {
-        bool deepest = depth == log;
-        depth -= pass[i];
-        pass_args P = pass_on(c, deepest ? x : out, depth == 0 ? final_out : out, coset);
-        P.depth = depth;
-        P.low = log - depth - pass[i];
-        P.last = depth == 0;
-        P.scale = scale;
-        int mode = PASS_INVERSE;
-        if (deepest && times) {
-            mode |= PASS_TIMES;
-            P.other = times;
-        }
-        if (depth == 0 && minus) {
-            mode |= PASS_MINUS;
-            P.other = minus;
-        }
-        GPU_TRY(run_pass(c, pass[i], deepest, mode, P, log));
-    }
-    return CUZK_OK;
-}
-static cuzk_status inverse_small(context &c, const uint4 *x, uint4 *out, int log, bool coset,
-                                 const fr *factor, const uint4 *times, const uint4 *minus)
-{
+    if (log > NTT_SMALL_LOG)
+        return forward_passes(c, x, out, log, coset, 0);
     small_args S = {};
     S.in = x;
     S.out = out;
     S.log = log;
     S.coset = coset;
-    S.inverse = 1;
-    S.scaled = factor != nullptr;
-    if (factor)
-        S.factor = *factor;
-    S.times = times;
-    S.minus = minus;
     return run_small(c, S);
+}
+namespace
+{
+struct inverse_args {
+    const uint4 *in = nullptr;
+    uint4 *work = nullptr; // what the passes write, but for the last
+    uint4 *out = nullptr;
+    bool onward = false; // the first pass of the coset's forward transform follows within the last one
+    bool coset = false, natural = false;            // natural: work is not in
+    const uint4 *scale = nullptr;                   // NULL: the result is n times the inverse
+    const fr *factor = nullptr;                     // the same for small sizes
+    const uint4 *times = nullptr, *minus = nullptr; // as in the passes
+};
+} // namespace
+static cuzk_status inverse_small(context &c, const inverse_args &I, int log)
+{
+    small_args S = {};
+    S.in = I.in;
+    S.out = I.out;
+    S.log = log;
+    S.coset = I.coset;
+    S.inverse = 1;
+    S.natural = I.natural;
+    S.scaled = I.factor != nullptr;
+    if (I.factor)
+        S.factor = *I.factor;
+    S.times = I.times;
+    S.minus = I.minus;
+    return run_small(c, S);
+}
+static cuzk_status inverse_passes(context &c, const inverse_args &I, int log)
+{
+    if (log <= NTT_SMALL_LOG)
+        return inverse_small(c, I, log);
+    int pass[4], n = plan_passes(log, pass), depth = log;
+    for (int i = n - 1; i >= 0; i--) {
+        bool deepest = depth == log;
+        depth -= pass[i];
+        pass_args P = pass_on(c, deepest ? I.in : I.work, depth == 0 ? I.out : I.work, I.coset);
+        P.depth = depth;
+        P.low = log - depth - pass[i];
+        P.last = depth == 0 && !I.onward;
+        P.log = log;
+        P.scale = I.scale;
+        int mode = PASS_INVERSE;
+        if (depth == 0 && I.onward)
+            mode |= PASS_FORWARD;
+        if (deepest && I.natural)
+            mode |= PASS_NATURAL;
+        if (deepest && I.times) {
+            mode |= PASS_TIMES;
+            P.other = I.times;
+        }
+        if (depth == 0 && I.minus) {
+            mode |= PASS_MINUS;
+            P.other = I.minus;
+        }
+        GPU_TRY(run_pass(c, pass[i], deepest, mode, P, log));
+    }
+    return CUZK_OK;
 }
 cuzk_status ntt_inverse(context &c, const uint4 *x, uint4 *out, int log, bool coset, const fr &factor,
                         ntt_slot slot)
 {
-    if (log <= NTT_SMALL_LOG)
-        return inverse_small(c, x, out, log, coset, &factor, nullptr, nullptr);
-    const uint4 *scale;
-    GPU_TRY(set_scale(c, slot, factor, coset, &scale));
-    return inverse_passes(c, x, out, out, log, coset, scale, nullptr, nullptr);
+    inverse_args I;
+    I.in = x;
+    I.work = I.out = out;
+    I.coset = coset;
+    I.factor = &factor;
+    if (log > NTT_SMALL_LOG)
+        GPU_TRY(set_scale(c, slot, factor, coset, &I.scale));
+    return inverse_passes(c, I, log);
 }
 // On the coset w H, w^n = -1, so x^n - 1 = -2 there: h = (AB mod (x^n + 1) - AB mod (x^n - 1)) / -2. The
 // inverses of a and b are left unscaled; the scale factors are plain integers, so that the results leave
 // Montgomery form.
-cuzk_status ntt_quotient(context &c, uint4 *a, uint4 *b, uint4 *h, int log)
+cuzk_status ntt_quotient(context &c, uint4 *a, uint4 *b, uint4 *h, int log, uint4 *spare)
 {
     fr half = ntt_size_inverse(1), zero, minus_half;
     set_zero(zero);
     minus_half = reduce(sub(zero, half));
     fr factor_c = from_mont(mul_reduce(minus_half, ntt_size_inverse(log)));
     fr factor_h = from_mont(mul_reduce(minus_half, ntt_size_inverse(3 * log)));
-    if (log <= NTT_SMALL_LOG) {
-        GPU_TRY(inverse_small(c, a, h, log, false, &factor_c, b, nullptr));
-        for (uint4 *v : {a, b}) {
-            GPU_TRY(inverse_small(c, v, v, log, false, nullptr, nullptr, nullptr));
-            GPU_TRY(ntt_forward(c, v, v, log, true));
-        }
-        return inverse_small(c, b, h, log, true, &factor_h, a, h);
+    const uint4 *scale_c = nullptr, *scale_h = nullptr;
+    if (log > NTT_SMALL_LOG) {
+        GPU_TRY(set_scale(c, SLOT_QUOTIENT_C, factor_c, false, &scale_c));
+        GPU_TRY(set_scale(c, SLOT_QUOTIENT_H, factor_h, true, &scale_h));
     }
-    const uint4 *scale_c, *scale_h;
-    GPU_TRY(set_scale(c, SLOT_QUOTIENT_C, factor_c, false, &scale_c));
-    GPU_TRY(set_scale(c, SLOT_QUOTIENT_H, factor_h, true, &scale_h));
-    GPU_TRY(inverse_passes(c, a, h, h, log, false, scale_c, b, nullptr));
-    for (uint4 *v : {a, b}) {
-        GPU_TRY(inverse_passes(c, v, v, v, log, false, nullptr, nullptr, nullptr));
-        GPU_TRY(ntt_forward(c, v, v, log, true));
+    inverse_args I; // c into h
+    I.natural = spare != nullptr;
+    I.in = a;
+    I.times = b;
+    I.work = I.out = h;
+    I.scale = scale_c;
+    I.factor = &factor_c;
+    GPU_TRY(inverse_passes(c, I, log));
+    uint4 *from[2] = {a, b}, *to[2] = {spare ? spare : a, spare ? a : b};
+    for (int i = 0; i < 2; i++) {
+        inverse_args V;
+        V.natural = spare != nullptr;
+        V.in = from[i];
+        V.work = V.out = to[i];
+        V.onward = log > NTT_SMALL_LOG && !old_form("onward");
+        GPU_TRY(inverse_passes(c, V, log));
+        if (V.onward)
+            GPU_TRY(forward_passes(c, to[i], to[i], log, true, 1));
+        else
+            GPU_TRY(ntt_forward(c, to[i], to[i], log, true));
     }
-    return inverse_passes(c, b, b, h, log, true, scale_h, a, h);
+    inverse_args H;
+    H.in = H.work = to[1];
+    H.times = to[0];
+    H.out = h;
+    H.minus = h;
+    H.coset = true;
+    H.scale = scale_h;
+    H.factor = &factor_h;
+    return inverse_passes(c, H, log);
 }
 
 // ---- order and coset of the public interface ----

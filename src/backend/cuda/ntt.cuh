@@ -32,8 +32,9 @@ cuzk_status ntt_forward(context &c, const uint4 *x, uint4 *out, int log, bool co
 cuzk_status ntt_inverse(context &c, const uint4 *x, uint4 *out, int log, bool coset, const fr &factor,
                         ntt_slot slot);
 // h = (a b - c) / (x^n - 1) where c interpolates a b: canonical integers in natural order into h, from a and
-// b in bit-reversed order (destroyed). h, a, b: 2^log values each.
-cuzk_status ntt_quotient(context &c, uint4 *a, uint4 *b, uint4 *h, int log);
+// b (destroyed). h, a, b: 2^log values each. spare NULL: a and b are in bit-reversed order; otherwise in
+// natural order, and spare is room for 2^log values.
+cuzk_status ntt_quotient(context &c, uint4 *a, uint4 *b, uint4 *h, int log, uint4 *spare);
 
 cuzk_status ntt_reverse(context &c, uint4 *x, int log);                       // bit-reversal in place
 cuzk_status ntt_scale_powers(context &c, uint4 *x, size_t n, const fr &base); // x[i] *= base^i

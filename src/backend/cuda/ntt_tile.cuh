@@ -7,7 +7,7 @@
 // both directions (c_b^-k is the power of another node times w_8^-k, which is a rotation of the eight inputs)
 // and the coset.
 #pragma once
-#include "ntt.cuh"
+#include "ntt_pass.cuh"
 
 namespace gpu
 {
@@ -15,20 +15,6 @@ constexpr int TILE_LOG = 10, TILE_THREADS = 1 << (TILE_LOG - 3), TILE_BLOCKS = 1
 constexpr int TILE_PLANE =
     9 << (TILE_LOG - 3); // 16-byte words of one half of the elements, padded against conflicts
 constexpr size_t TILE_BYTES = 2 * TILE_PLANE * 16;
-
-enum pass_mode { PASS_FORWARD = 1, PASS_INVERSE = 2, PASS_TIMES = 4, PASS_MINUS = 8 };
-struct pass_args {
-    const uint4 *in;
-    uint4 *out;
-    const uint4 *powers;
-    uint32_t nodes;
-    uint32_t low;       // log2 of the distance between neighbours of this pass
-    uint32_t depth;     // levels above this pass
-    uint32_t coset;     // 0 or 1
-    uint32_t last;      // the result is made canonical
-    const uint4 *scale; // 8 factors for the top stage of an inverse, or NULL
-    const uint4 *other; // PASS_TIMES: factor of the input; PASS_MINUS: subtrahend of the result
-};
 
 HD void dft8(fr *x)
 { // outputs in bit-reversed order; four products
@@ -153,39 +139,26 @@ HD void rotate4(fr *x)
     x[2] = x[0];
     x[0] = t;
 }
-#ifdef __CUDACC__
-static __device__ __forceinline__ fr load_power(const uint4 *p)
-{
-    uint4 a = __ldg(p), b = __ldg(p + 1);
-    return fr{{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
-}
-#else
-inline fr load_power(const uint4 *p)
-{
-    return load_fr(p);
-}
-#endif
-// The node whose powers are the inverses, up to the rotation.
-HD uint32_t conjugate_node(uint32_t b, uint32_t nodes)
-{
-#ifdef __CUDA_ARCH__
-    return b ? b ^ ((1u << (31 - __clz((int)b))) - 1) : nodes;
-#else
-    return b ? b ^ ((1u << (31 - __builtin_clz(b))) - 1) : nodes;
-#endif
-}
-
 // CONT: the tile's elements are contiguous (the deepest pass); otherwise columns of 2^(TILE_LOG - K)
-// neighbours.
-template <int K, bool CONT> struct tile {
+// neighbours. NATURAL, in the deepest pass: the tile's columns are neighbours in the natural order of what it
+// reads, each contiguous in what it writes.
+template <int K, bool CONT, bool NATURAL> struct tile {
     static constexpr int COLUMN_LOG = TILE_LOG - K, THREAD_LOG = K - 3, REST = K % 3;
-    uint32_t t, c, outer, low;
+    static constexpr bool BY_COLUMN = CONT && !NATURAL; // neighbouring threads lie in a column
+    uint32_t t, c, outer, low, from = 0;
     size_t base;
     uint4 *sm;
     __device__ __forceinline__ tile(const pass_args &P, uint4 *shared) : sm(shared)
     {
         uint32_t tid = threadIdx.x;
-        if (CONT) {
+        if (NATURAL) {
+            c = tid & ((1u << COLUMN_LOG) - 1);
+            t = tid >> COLUMN_LOG;
+            low = P.log - K; // of what it reads
+            from = (blockIdx.x << COLUMN_LOG) + c;
+            outer = __brev(from) >> (32 - low);
+            base = (size_t)outer << K;
+        } else if (CONT) {
             t = tid & ((1u << THREAD_LOG) - 1);
             c = tid >> THREAD_LOG;
             outer = (blockIdx.x << COLUMN_LOG) + c;
@@ -205,10 +178,17 @@ template <int K, bool CONT> struct tile {
     {
         return ((t >> p) << (p + 3)) | ((uint32_t)e << p) | (t & ((1u << p) - 1));
     }
-    __device__ __forceinline__ size_t at(int e, int p) const { return base + ((size_t)row(e, p) << low); }
+    __device__ __forceinline__ size_t at(int e, int p) const
+    {
+        return base + ((size_t)row(e, p) << (NATURAL ? 0 : low));
+    }
+    __device__ __forceinline__ size_t read_at(int e, int p) const
+    {
+        return NATURAL ? ((size_t)(__brev(row(e, p)) >> (32 - K)) << low) + from : at(e, p);
+    }
     __device__ __forceinline__ uint32_t slot(int e, int p) const
     {
-        uint32_t r = row(e, p), i = CONT ? (c << K) + r : (r << COLUMN_LOG) + c;
+        uint32_t r = row(e, p), i = BY_COLUMN ? (c << K) + r : (r << COLUMN_LOG) + c;
         return i + (i >> 3);
     }
     // Each thread later overwrites only slots that it has read: one barrier an exchange is enough.
@@ -221,7 +201,7 @@ template <int K, bool CONT> struct tile {
             sm[i + TILE_PLANE] = uint4{x[e].l[4], x[e].l[5], x[e].l[6], x[e].l[7]};
         }
         int m = p > q ? p : q;
-        if (CONT ? m <= 3 && THREAD_LOG >= 3 : m + COLUMN_LOG <= 5)
+        if (BY_COLUMN ? m <= 3 && THREAD_LOG >= 3 : m + COLUMN_LOG <= 5)
             __syncwarp();
         else
             __syncthreads();
@@ -333,23 +313,30 @@ template <int K, bool CONT> struct tile {
         }
     }
 };
+// A pass that is inverse and forward ends an inverse and begins the forward transform of the coset.
 template <int K, bool CONT, int MODE>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS) transform_pass(pass_args P)
 {
     GPU_DYNAMIC_SHARED(shared);
-    tile<K, CONT> T(P, shared);
+    tile<K, CONT, (MODE & PASS_NATURAL) != 0> T(P, shared);
     fr x[8];
-    constexpr int TOP = K - 3, FIRST = MODE & PASS_FORWARD ? TOP : 0, LAST = MODE & PASS_FORWARD ? 0 : TOP;
+    constexpr int TOP = K - 3, FIRST = MODE & PASS_INVERSE ? 0 : TOP, LAST = MODE & PASS_FORWARD ? 0 : TOP;
     if (CONT)
         T.prefetch(P, MODE & PASS_INVERSE);
-    UNROLL for (int e = 0; e < 8; e++) x[e] = load_fr(P.in + 2 * T.at(e, FIRST));
+    UNROLL for (int e = 0; e < 8; e++) x[e] = load_fr(P.in + 2 * T.read_at(e, FIRST));
     if (MODE & PASS_TIMES) {
-        UNROLL for (int e = 0; e < 8; e++) x[e] = mul(reduce(load_fr(P.other + 2 * T.at(e, FIRST))), x[e]);
+        UNROLL for (int e = 0; e < 8; e++) x[e] =
+            mul(reduce(load_fr(P.other + 2 * T.read_at(e, FIRST))), x[e]);
     }
-    if (MODE & PASS_FORWARD)
-        T.forward(P, x);
-    else
+    if (MODE & PASS_INVERSE)
         T.inverse(P, x);
+    if ((MODE & PASS_INVERSE) && (MODE & PASS_FORWARD)) {
+        pass_args Q = P;
+        Q.coset = 1;
+        T.forward(Q, x);
+    } else if (MODE & PASS_FORWARD) {
+        T.forward(P, x);
+    }
     if (MODE & PASS_MINUS) {
         UNROLL for (int e = 0; e < 8; e++) x[e] = sub(x[e], load_fr(P.other + 2 * T.at(e, LAST)));
     }
@@ -358,4 +345,21 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS) transform_pass(pass
     }
     UNROLL for (int e = 0; e < 8; e++) store_fr(P.out + 2 * T.at(e, LAST), x[e]);
 }
+template <int K, bool CONT, int MODE> static cuzk_status launch_pass(context &c, const pass_args &P, int log)
+{ // the attribute is set at every launch: it belongs to the device, and costs less than a microsecond
+    GPU_CUDA(c, cudaFuncSetAttribute(transform_pass<K, CONT, MODE>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)TILE_BYTES));
+    GPU_LAUNCH_SYNC((transform_pass<K, CONT, MODE>), 1u << (log - TILE_LOG), TILE_THREADS, TILE_BYTES,
+                    c.stream, P);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
+}
+inline cuzk_status no_pass(context &c, int levels)
+{
+    return fail(c.err, CUZK_UNSUPPORTED, "no kernel for a pass of %d levels", levels);
+}
+// A statement of the functions that choose a pass.
+#define PASS(K, CONT, MODE)                                                                                  \
+    if (levels == K && mode == (MODE))                                                                       \
+        return launch_pass<K, CONT, (MODE)>(c, P, log);
 } // namespace gpu

@@ -117,16 +117,15 @@ cuzk_status op_quotient(cuzk_device *dev, cuzk_scalar *h, const cuzk_fr *a, cons
     int log = (int)std::min<uint32_t>(log_n, 64);
     GPU_TRY(ntt_prepare(c, log));
     size_t n = (size_t)1 << log;
-    uint4 *x, *y, *z;
-    GPU_TRY(use_scratch(c, 3 * aligned(32 * n)));
+    uint4 *x, *y, *z, *spare;
+    GPU_TRY(use_scratch(c, 4 * aligned(32 * n)));
     GPU_TRY(take(c, &x, 2 * n));
     GPU_TRY(take(c, &y, 2 * n));
     GPU_TRY(take(c, &z, 2 * n));
+    GPU_TRY(take(c, &spare, 2 * n));
     GPU_TRY(upload(c, x, a, 32 * n, c.stream));
     GPU_TRY(upload(c, y, b, 32 * n, c.stream));
-    GPU_TRY(ntt_reverse(c, x, log));
-    GPU_TRY(ntt_reverse(c, y, log));
-    GPU_TRY(ntt_quotient(c, x, y, z, log));
+    GPU_TRY(ntt_quotient(c, x, y, z, log, spare));
     return download(c, h, z, 32 * n);
 }
 static cuzk_status multiply(context &c, const cuzk_circuit_view *v, const cuzk_witness_view *w, cuzk_fr *a,

@@ -1,6 +1,7 @@
 // The steps of a proof on the device.
 #include "fields.cuh"
 #include "prove.cuh"
+#include "trial.cuh"
 #include "witness.cuh"
 #include <chrono>
 
@@ -41,16 +42,19 @@ cuzk_status load_witness(context &c, cuzk_device_key *key, cuzk_device_job *job,
 cuzk_status make_h(context &c, cuzk_device_key *key, cuzk_device_job *job, uint4 *h)
 {
     arena_mark mark(c);
-    uint4 *a, *b;
+    uint4 *a, *b, *spare = nullptr;
     GPU_TRY(take(c, &a, (size_t)2 << key->log));
     GPU_TRY(take(c, &b, (size_t)2 << key->log));
+    // rows written in order are written fast, but then the transforms cannot work in place
+    if (c.mem->left() >= aligned(vector_bytes(key)) && !old_form("order"))
+        GPU_TRY(take(c, &spare, (size_t)2 << key->log));
     double start = now_ms();
     device_witness w = {job->bits, job->values, key->view.fields};
-    GPU_TRY(circuit_multiply(c, key->circuit, w, a, b, key->log, true));
+    GPU_TRY(circuit_multiply(c, key->circuit, w, a, b, key->log, spare == nullptr));
     GPU_TRY(synchronize(c));
     GPU_TRY(check_cancel(c));
     double middle = now_ms();
-    GPU_TRY(ntt_quotient(c, a, b, h, key->log));
+    GPU_TRY(ntt_quotient(c, a, b, h, key->log, spare));
     if (job->scalars == job->values)
         GPU_TRY(fields_to_scalars(c, job->values, job->values, key->view.fields + key->view.inputs));
     GPU_TRY(synchronize(c));

@@ -96,6 +96,7 @@ static cuzk_status gather_step(context &c, cuzk_device_key *key, const group &g,
                    (const uint4 *)buffer, q.base_index + s.chunk->wide, s.chunk->wides,
                    (uint32_t)s.chunk->base, quads, (uint4 *)(g.wide + s.chunk->wide * q.point_bytes));
         GPU_CHECK_LAUNCH(c);
+        GPU_TRY(synchronize(c)); // the buffer is written next
     }
     if (s.chunk == &q.chunks.back())
         for (uint32_t i = 0; i < s.count; i++)

@@ -442,7 +442,7 @@ static run_sizes sizes_of(const cuzk_device *dev, size_t elements, size_t keys)
 {
     run_sizes s;
     s.half = elements / 2 + keys + 64;
-    size_t few = (size_t)dev->processors * 4096; // threads of a round whose per_thread was lowered
+    size_t few = (size_t)dev->processors * 4096; // threads of a round whose per_thread is below 32
     size_t quarter = s.half / 4;
     s.threads =
         (s.half / 32 > (quarter < few ? quarter : few) ? s.half / 32 : (quarter < few ? quarter : few)) + 128;
@@ -481,9 +481,14 @@ template <class F> cuzk_status run_scratch<F>::init(context &c, size_t n, size_t
 }
 template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, bool first, round_args<F> R)
 {
-    uint32_t per = 32, enough = (uint32_t)c.dev->processors * 2048;
-    while (per > 4 && R.total / per < enough)
-        per /= 2;
+    // Up to 32 pairs a thread, and so many that the blocks fill the device a whole number of times.
+    uint32_t resident = (uint32_t)c.dev->processors * ROUND_THREADS<F> * ROUND_BLOCKS<F>,
+             waves = (uint32_t)div_up(R.total, (size_t)32 * resident),
+             per =
+                 waves > 8 ? 32 : std::max<uint32_t>((uint32_t)div_up(R.total, (size_t)waves * resident), 4);
+    if (old_form("waves"))
+        for (per = 32; per > 4 && R.total / per < (uint32_t)c.dev->processors * 2048;)
+            per /= 2;
     uint32_t blocks = (uint32_t)div_up(R.total, (size_t)ROUND_THREADS<F> * per);
     R.per_thread = per;
     R.threads = blocks * ROUND_THREADS<F>;
