@@ -151,7 +151,7 @@ typedef struct engine_status {
     uint32_t pending[ENGINE_KINDS], in_progress[ENGINE_KINDS]; /* jobs */
     uint64_t completed, failed, cancelled, uptime_seconds;
     uint64_t memory_used, memory_budget, pinned_used, pinned_limit;
-    engine_job_status *jobs; /* most recent first, at most 200 */
+    engine_job_status *jobs; /* most recent first, at most 200; all that run are among them */
     size_t job_count;
     int accepting;
 } engine_status;

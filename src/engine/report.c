@@ -1,4 +1,5 @@
 /* What the engine says of itself: status and timelines. */
+#include "base/encode.h"
 #include "base/mem.h"
 #include "engine/internal.h"
 #include <stdio.h>
@@ -55,14 +56,21 @@ static uint64_t wall_ms(const job *j, uint64_t ns)
 
 static void fill_jobs(engine *e, engine_status *s)
 {
+    size_t running = 0, others = 0;
     for (job *j = e->jobs; j; j = j->next) {
         s->pending[j->kind] += j->state == JOB_QUEUED;
         s->in_progress[j->kind] += j->state == JOB_RUNNING;
-        if (s->job_count == MAX_JOBS_SHOWN)
+        running += j->state == JOB_RUNNING;
+    }
+    /* Those that run are the oldest of a long queue, and the ones that nobody wants to miss. */
+    for (job *j = e->jobs; j && s->job_count < MAX_JOBS_SHOWN; j = j->next) {
+        if (j->state != JOB_RUNNING && running + others >= MAX_JOBS_SHOWN)
             continue;
+        others += j->state != JOB_RUNNING;
         engine_job_status *o = &s->jobs[s->job_count++];
         memcpy(o->job_id, j->id, sizeof(o->job_id));
         snprintf(o->request_id, sizeof(o->request_id), "%s", j->request_id);
+        utf8_clean(o->request_id); /* it may have been cut within a character */
         o->kind = j->kind;
         o->priority = j->priority;
         o->state = j->state;

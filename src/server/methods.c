@@ -389,6 +389,7 @@ typedef struct status_message {
     Cuzk__V1__GPUStatus *gpu, **gpus;
     Cuzk__V1__SRSStatus *one_srs, **srs;
     Cuzk__V1__QueueStatus queue[ENGINE_KINDS], *queues[ENGINE_KINDS];
+    Cuzk__V1__JobStatus *job, **jobs;
 } status_message;
 
 static void status_message_free(status_message *t)
@@ -397,6 +398,8 @@ static void status_message_free(status_message *t)
     mem_free(t->gpus);
     mem_free(t->one_srs);
     mem_free(t->srs);
+    mem_free(t->job);
+    mem_free(t->jobs);
 }
 
 static void fill_devices(status_message *t, engine_status *s)
@@ -445,6 +448,46 @@ static void fill_queues(status_message *t, const engine_status *s)
     t->m.queues = t->queues;
 }
 
+static uint64_t ms_since(uint64_t now, uint64_t then)
+{
+    return then && now > then ? now - then : 0;
+}
+
+static void add_job(status_message *t, const engine_job_status *d, uint64_t now)
+{
+    Cuzk__V1__JobStatus *o = &t->job[t->m.n_jobs];
+    cuzk__v1__job_status__init(o);
+    o->job_id = (char *)d->job_id;
+    o->request_id = (char *)d->request_id;
+    o->proof_kind = (char *)engine_kind_name(d->kind);
+    o->state = (char *)job_state_name(d->state);
+    o->circuit_id = (char *)d->circuit;
+    o->partitions = d->partitions;
+    o->partitions_done = d->partitions_done;
+    o->age_ms = ms_since(now, d->submitted_wall_ms);
+    o->running_ms = ms_since(d->ended_wall_ms ? d->ended_wall_ms : now, d->started_wall_ms);
+    o->ended_ms = ms_since(now, d->ended_wall_ms);
+    o->error = (char *)d->error;
+    t->jobs[t->m.n_jobs++] = o;
+}
+
+/* The engine lists the most recent first. Whoever watches wants what runs, then what waits, the oldest first,
+ * then what has just ended. */
+static void fill_jobs(status_message *t, const engine_status *s, size_t limit)
+{
+    uint64_t now = clock_wall_ns() / 1000000u;
+    t->m.jobs = t->jobs;
+    for (size_t i = s->job_count; i-- > 0 && t->m.n_jobs < limit;)
+        if (s->jobs[i].state == JOB_RUNNING)
+            add_job(t, &s->jobs[i], now);
+    for (size_t i = s->job_count; i-- > 0 && t->m.n_jobs < limit;)
+        if (s->jobs[i].state == JOB_QUEUED)
+            add_job(t, &s->jobs[i], now);
+    for (size_t i = 0; i < s->job_count && t->m.n_jobs < limit; i++)
+        if (s->jobs[i].state != JOB_RUNNING && s->jobs[i].state != JOB_QUEUED)
+            add_job(t, &s->jobs[i], now);
+}
+
 static void handle_status(rpc_call *c, const uint8_t *data, size_t size)
 {
     Cuzk__V1__GetStatusRequest *m = cuzk__v1__get_status_request__unpack(NULL, size, data);
@@ -452,6 +495,7 @@ static void handle_status(rpc_call *c, const uint8_t *data, size_t size)
         malformed(c);
         return;
     }
+    size_t jobs = m->jobs;
     cuzk__v1__get_status_request__free_unpacked(m, NULL);
     engine_status s;
     cuzk_error e = {0};
@@ -464,15 +508,21 @@ static void handle_status(rpc_call *c, const uint8_t *data, size_t size)
     t.gpus = mem_calloc(s.device_count, sizeof(*t.gpus));
     t.one_srs = mem_calloc(s.srs_count, sizeof(*t.one_srs));
     t.srs = mem_calloc(s.srs_count, sizeof(*t.srs));
-    if (t.gpu && t.gpus && t.one_srs && t.srs) {
+    t.job = mem_calloc(s.job_count, sizeof(*t.job));
+    t.jobs = mem_calloc(s.job_count, sizeof(*t.jobs));
+    if (t.gpu && t.gpus && t.one_srs && t.srs && t.job && t.jobs) {
         fill_devices(&t, &s);
         fill_srs(&t, &s);
         fill_queues(&t, &s);
+        fill_jobs(&t, &s, jobs);
         t.m.total_proofs_completed = s.completed;
         t.m.total_proofs_failed = s.failed;
         t.m.uptime_seconds = s.uptime_seconds;
         t.m.pinned_memory_bytes = s.pinned_used;
         t.m.pinned_memory_limit_bytes = s.pinned_limit;
+        t.m.memory_used_bytes = s.memory_used;
+        t.m.memory_budget_bytes = s.memory_budget;
+        t.m.stopping = !s.accepting;
         rpc_send_message(c, &t.m.base);
     } else {
         rpc_fail(c, GRPC_STATUS_RESOURCE_EXHAUSTED, "out of memory");

@@ -40,9 +40,10 @@ export async function until(condition, what) {
   }
 }
 
-// What a failed test left running would keep the runner waiting for ever.
+// What a failed test left running would keep the runner waiting for ever. This hook comes before those of the test's own
+// file, which stop their daemons in good order and look at how they end: only what is still there much later is killed.
 const running = new Set();
-after(() => { for (const child of running) child.kill('SIGKILL'); });
+after(() => { setTimeout(() => { for (const child of running) child.kill('SIGKILL'); }, 60000).unref(); });
 
 // Starts a daemon; resolves when it listens or has ended. toml: more configuration; listen: default a free TCP port;
 // program and variables: another daemon than the one that was built, more of an environment.
