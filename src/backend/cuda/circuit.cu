@@ -192,14 +192,17 @@ HD void add_term(fr &acc, const device_segment &s, const device_witness &w, cons
     else
         acc = add(acc, mul(load_fr(dictionary + 2 * (size_t)coef), v));
 }
+// Even blocks: rows of A into a, odd ones: of B into b.
 static __global__ void __launch_bounds__(128)
-    multiply_rows(device_segment s, device_matrix m, device_witness w, const uint4 *dictionary, uint4 *out,
-                  int log, uint32_t reversed)
+    multiply_rows(device_segment s, device_witness w, const uint4 *dictionary, uint4 *a, uint4 *b, int log,
+                  uint32_t reversed)
 {
-    uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    uint64_t t = (uint64_t)(blockIdx.x >> 1) * blockDim.x + threadIdx.x;
     if (t >= s.rows * s.count)
         return;
-    uint64_t repetition = t / s.rows, row = t - repetition * s.rows;
+    const device_matrix &m = blockIdx.x & 1 ? s.b : s.a;
+    uint4 *out = blockIdx.x & 1 ? b : a;
+    uint32_t repetition = (uint32_t)t / (uint32_t)s.rows, row = (uint32_t)t - repetition * (uint32_t)s.rows;
     row_wires at = {s.aux_base + repetition * s.aux_stride, s.field_base + repetition * s.field_stride,
                     s.input_base + repetition * s.input_stride};
     fr acc;
@@ -225,18 +228,16 @@ cuzk_status circuit_multiply(context &c, const device_circuit &circuit, const de
                              uint4 *b, int log, bool reversed)
 {
     uint64_t rest = ((uint64_t)1 << log) - circuit.constraints;
-    for (int z = 0; z < 2; z++) {
-        uint4 *out = z ? b : a;
+    for (uint4 *out : {a, b})
         if (rest) {
             GPU_LAUNCH(clear_rows, div_up(rest, 256), 256, 0, c.stream, out, circuit.constraints, log,
                        (uint32_t)reversed);
             GPU_CHECK_LAUNCH(c);
         }
-        for (const device_segment &s : circuit.segments) {
-            GPU_LAUNCH(multiply_rows, div_up(s.rows * s.count, 128), 128, 0, c.stream, s, z ? s.b : s.a, w,
-                       circuit.dictionary, out, log, (uint32_t)reversed);
-            GPU_CHECK_LAUNCH(c);
-        }
+    for (const device_segment &s : circuit.segments) {
+        GPU_LAUNCH(multiply_rows, 2 * div_up(s.rows * s.count, 128), 128, 0, c.stream, s, w,
+                   circuit.dictionary, a, b, log, (uint32_t)reversed);
+        GPU_CHECK_LAUNCH(c);
     }
     return CUZK_OK;
 }
