@@ -101,13 +101,14 @@ static int witness_allowed(const engine *e, unsigned extra)
     return !throttle || !busy_devices(e) || count_units(e, UNIT_WITNESS, UNIT_WITNESS) < throttle + extra;
 }
 
-/* Jobs that are parsed and wait for their first witness need not be many. */
+/* Jobs that are parsed and wait for their first witness need not be many; in a shared store each holds a
+ * partition that another daemon could prove meanwhile. */
 static int parse_allowed(const engine *e, unsigned extra)
 {
     unsigned waiting = 0;
     for (const job *o = e->jobs; o; o = o->next)
-        waiting +=
-            !job_ended(o) && (o->parsing || (o->task && o->open == o->partitions - o->done && !o->active));
+        waiting += !job_ended(o) &&
+                   (o->parsing || (o->task && !o->active && (o->held || o->open == o->partitions - o->done)));
     return waiting < e->config.pipeline.synthesis_concurrency + e->config.scheduler.max_batch_size + extra;
 }
 

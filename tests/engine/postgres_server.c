@@ -66,6 +66,14 @@ void postgres_stop(postgres_server *p)
     test_remove_folder(p->folder);
 }
 
+void postgres_sql(const postgres_server *p, const char *statement)
+{
+    char command[800];
+    snprintf(command, sizeof command, "%s/psql -q -v ON_ERROR_STOP=1 -h %s -U cuzk postgres -c \"%s\"",
+             p->bin, p->folder, statement);
+    assert_int_equal(system(command), 0);
+}
+
 void postgres_restart(postgres_server *p)
 {
     assert_int_equal(control(p, "restart"), 0);

@@ -8,5 +8,6 @@ typedef struct postgres_server {
 int postgres_start(postgres_server *p);
 void postgres_stop(postgres_server *p);
 /* Stops and starts the server; connections break. */
+void postgres_sql(const postgres_server *p, const char *statement);
 void postgres_restart(postgres_server *p);
 #endif

@@ -15,7 +15,7 @@ static void fleet_config(config *c)
 {
     test_config(c);
     test_set(c, "store.url", server.url);
-    test_set(c, "store.lease", "1500ms");
+    test_set(c, "store.lease", "1h"); /* nobody loses it for being slow */
 }
 
 static engine *start(const config *c)
@@ -46,10 +46,11 @@ static void test_elsewhere(void **state)
         skip();
     config c;
     fleet_config(&c);
+    test_set(&c, "pipeline.synthesis_lookahead", "0"); /* a takes one partition, and holds it */
     engine *a = start(&c);
     test_set(&c, "gpus.backend", "cpu");
     char id[JOB_ID_SIZE];
-    gate_close(); /* a holds whatever it takes */
+    gate_close();
     engine *b = start_beside(&c);
     submit(a, &window2, "spread", 0, id);
     gate_wait(1);
@@ -115,7 +116,6 @@ static void test_handed_over(void **state)
         skip();
     config c;
     fleet_config(&c);
-    test_set(&c, "store.lease", "1h"); /* waiting for the lease would take too long */
     engine *a = start(&c);
     char id[JOB_ID_SIZE];
     gate_close();
@@ -128,8 +128,9 @@ static void test_handed_over(void **state)
     engine_destroy(b);
 }
 
-/* A daemon of its own process that takes what it can and never finishes: it is killed with its claims. */
-static void hang_until_killed(const config *c)
+/* A daemon of its own process that accepts four jobs, takes what it can and never finishes. It tells the ids
+ * when it has a proof under way; then it is killed with its claims. */
+static void hang_until_killed(const config *c, int out)
 {
     engine *e;
     cuzk_error err = {0};
@@ -138,6 +139,14 @@ static void hang_until_killed(const config *c)
         _exit(3);
     }
     gate_close();
+    char id[4][JOB_ID_SIZE], name[16];
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "killed-%d", i);
+        submit(e, i % 2 ? &window2 : &window, name, 0, id[i]);
+    }
+    gate_wait(1);
+    if (write(out, id, sizeof id) != sizeof id)
+        _exit(4);
     for (;;)
         pause();
 }
@@ -149,18 +158,28 @@ static void test_one_is_killed(void **state)
         skip();
     config c;
     fleet_config(&c);
+    test_set(&c, "store.lease", "5s");
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child)
-        hang_until_killed(&c);
+        hang_until_killed(&c, ends[1]);
+    close(ends[1]);
+    char id[8][JOB_ID_SIZE], name[16];
+    assert_int_equal(read(ends[0], id, 4 * JOB_ID_SIZE), 4 * JOB_ID_SIZE);
+    close(ends[0]);
     test_set(&c, "gpus.backend", "cpu");
     engine *e = start_beside(&c);
-    char id[8][JOB_ID_SIZE], name[16];
-    for (int i = 0; i < 8; i++) {
+    for (int i = 4; i < 8; i++) {
         snprintf(name, sizeof name, "killed-%d", i);
         submit(e, i % 2 ? &window2 : &window, name, 0, id[i]);
     }
-    usleep(800000); /* the child has claimed something by now, or will have nothing to lose */
+    assert_proved(e, id[4], &window); /* both are at work */
+    store_job claimed;
+    cuzk_error err = {0};
+    assert_int_equal(store_get(e->store, id[0], &claimed, &err), CUZK_OK);
+    assert_int_equal(claimed.done + claimed.open, 0); /* the other one holds it */
     assert_int_equal(kill(child, SIGKILL), 0);
     int status;
     waitpid(child, &status, 0);
@@ -183,10 +202,7 @@ static void test_late_proof_is_fenced(void **state)
     submit(a, &window, "late", 0, id);
     gate_wait(1);
     /* Its lease is lost, as after a long pause of the machine. */
-    char command[400];
-    snprintf(command, sizeof command, "%s/psql -q -h %s -U cuzk postgres -c 'DELETE FROM cuzk_daemon'",
-             server.bin, server.folder);
-    assert_int_equal(system(command), 0);
+    postgres_sql(&server, "DELETE FROM cuzk_daemon");
     test_set(&c, "gpus.backend", "cpu");
     engine *b = start_beside(&c);
     assert_proved(b, id, &window);
