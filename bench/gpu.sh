@@ -50,8 +50,8 @@ compare() { # parts in their earlier form, where an environment or another libra
     done
     echo "# earlier form of: onward"
     CUZK_CUDA_OLD=onward "$1" device --plugin "$PLUGIN" --repeat 2 h:22 h:27 h:27:1 || bad=1
-    echo "# eleven windows; the rows of A w in order"
-    "$1" device --plugin "$PLUGIN" --repeat 2 msm-g1:27:2817 spmv:27:1 || bad=1
+    echo "# eleven windows; two copies; the rows of A w in order"
+    "$1" device --plugin "$PLUGIN" --repeat 2 msm-g1:27:2817 msm-g1:27:2 spmv:27:1 || bad=1
     echo "# earlier fields"
     "$1" device --plugin "$OLD" --repeat 2 fr-mul:0 fp2-mul:0 ntt:27 h:27 msm-g2:22 || bad=1
     return $bad
