@@ -165,10 +165,9 @@ static int parse(int argc, char **argv, options *o, bench *b)
 {
     enum { ROWS = 1, THREADS, REPEAT, QUICK, PORTABLE, TARGETS, JSON, HELP };
     static const struct option LONG[] = {
-        {"rows", 1, NULL, ROWS},         {"threads", 1, NULL, THREADS},
-        {"repeat", 1, NULL, REPEAT},     {"quick", 0, NULL, QUICK},
-        {"portable", 0, NULL, PORTABLE}, {"json", 0, NULL, JSON},
-        {"help", 0, NULL, HELP},         {NULL, 0, NULL, 0},
+        {"rows", 1, NULL, ROWS},       {"threads", 1, NULL, THREADS},   {"repeat", 1, NULL, REPEAT},
+        {"quick", 0, NULL, QUICK},     {"portable", 0, NULL, PORTABLE}, {"json", 0, NULL, JSON},
+        {"targets", 0, NULL, TARGETS}, {"help", 0, NULL, HELP},         {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", LONG, NULL)) != -1;) {
         int bad = 0;
