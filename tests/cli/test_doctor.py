@@ -44,7 +44,7 @@ class Doctor(Case):
         command += map(str, args)
         if user is not None and os.getuid() == 0:
             command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
-        p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+        p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
                            env={**os.environ, "CUZK_DOCTOR_PRETEND": pretend, **env})
         document = json.loads(p.stdout)
         found = {}

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { connect, env, grpc, request, sleep, startDaemon } from './support.mjs';
+import { connect, env, grpc, request, sleep, startDaemon, until } from './support.mjs';
 
 const require = createRequire(join(process.env.CUZK_NODE_MODULES, 'x.js'));
 const loader = require('@grpc/proto-loader');
@@ -37,7 +37,7 @@ before(() => {
 after(() => rmSync(dir, { recursive: true, force: true }));
 
 const bearer = (token) => { const m = new grpc.Metadata(); m.set('authorization', `Bearer ${token}`); return m; };
-const soon = () => Date.now() + 5000;
+const soon = () => Date.now() + 60000;
 // GetStatus through the door: 'OK', or the name of the status that refuses it.
 async function knock(address, credentials, metadata) {
   const c = connect(address, credentials);
@@ -53,7 +53,7 @@ async function knock(address, credentials, metadata) {
 // Runs the shell tool's status command; returns its exit status and words.
 function shell(address, ...args) {
   try {
-    return { code: 0, text: execFileSync(env.cuzk, ['status', '--addr', address, ...args], { stdio: 'pipe', timeout: 20000 }).toString() };
+    return { code: 0, text: execFileSync(env.cuzk, ['status', '--addr', address, ...args], { stdio: 'pipe', timeout: 120000 }).toString() };
   } catch (e) {
     return { code: e.status, text: String(e.stderr) };
   }
@@ -76,17 +76,17 @@ describe('plain and token', () => {
     const next = 'another-token-of-sufficient-length';
     writeFileSync(at('token'), next);
     d.child.kill('SIGHUP');
-    for (let i = 0; i < 100 && !/configuration read again/.test(d.log); i++) await sleep(20);
+    await until(() => /configuration read again/.test(d.log), 'the token is read again');
     assert.equal(await knock(d.address, plain, bearer(TOKEN)), 'UNAUTHENTICATED', 'the old one');
     assert.equal(await knock(d.address, plain, bearer(next)), 'OK');
     writeFileSync(at('token'), 'short');
     d.child.kill('SIGHUP');
-    for (let i = 0; i < 100 && !/not taken over/.test(d.log); i++) await sleep(20);
+    await until(() => /not taken over/.test(d.log), 'the short token is refused');
     assert.match(d.log, /not taken over: auth\.token_file.*at least 16/);
     assert.equal(await knock(d.address, plain, bearer(next)), 'OK', 'the last good one stays');
     writeFileSync(at('token'), TOKEN + '\n');
     d.child.kill('SIGHUP');
-    for (let i = 0; i < 100 && (d.log.match(/configuration read again/g) ?? []).length < 2; i++) await sleep(20);
+    await until(() => (d.log.match(/configuration read again/g) ?? []).length >= 2, 'the first token is read again');
   });
 
   test('the shell tool carries it', () => {
@@ -268,18 +268,19 @@ describe('health and reflection', () => {
     const u = c.Watch({ service: 'another' });
     u.on('data', (m) => unknown.push(m.status));
     u.on('error', () => {});
-    for (let i = 0; i < 100 && !(seen.length && unknown.length); i++) await sleep(20);
+    await until(() => seen.length && unknown.length, 'the watchers are told');
     assert.deepEqual(seen, ['SERVING']);
     assert.deepEqual(unknown, ['SERVICE_UNKNOWN']);
     const start = Date.now();
     assert.equal((await d.stop()).code, 0, d.log);
-    assert.ok(Date.now() - start < 4000, 'watchers do not hold the daemon up');
+    assert.ok(Date.now() - start < 30000, 'watchers do not hold the daemon up'); // daemon.drain is 60 s
     assert.equal((await ended)?.code, grpc.status.UNAVAILABLE);
     assert.ok(seen.every((s, i) => s === (i ? 'NOT_SERVING' : 'SERVING')), seen.join());
   });
 });
 
-test('while a job is finished at the end, watchers and readiness say that no more are taken', async () => {
+// Returns false where the job ended before everything was looked at: then it is to be tried again.
+async function watchTheEnd() {
   const d = await startDaemon({ toml: { daemon: { status_listen: '127.0.0.1:0' } } });
   assert.ok(d.port, d.log);
   const h = new (load('grpc/health/v1/health.proto').health.v1.Health)(d.address, grpc.credentials.createInsecure());
@@ -289,20 +290,33 @@ test('while a job is finished at the end, watchers and readiness say that no mor
   const w = h.Watch({ service: '' });
   w.on('data', (m) => seen.push(m.status));
   w.on('error', () => {});
+  await until(() => seen.length, 'the watcher is told');
   const { job_id } = await c.SubmitProof(request('porep-2k-v1_1-1'));
-  const result = c.AwaitProof({ job_id });
-  for (let i = 0; i < 400 && !(await c.GetStatus({})).gpus[0].current_job_id; i++) await sleep(25);
-  assert.equal((await fetch(ready)).status, 200);
+  let ended = false;
+  const result = c.AwaitProof({ job_id }).finally(() => { ended = true; });
+  await until(async () => ended || (await c.GetStatus({})).gpus[0].current_job_id, 'the job is proved');
+  const before = ended ? null : (await fetch(ready)).status;
   d.child.kill('SIGTERM');
-  for (let i = 0; i < 200 && !seen.includes('NOT_SERVING'); i++) await sleep(10);
-  assert.deepEqual(seen, ['SERVING', 'NOT_SERVING']);
-  assert.equal((await fetch(ready)).status, 503);
-  await assert.rejects(c.SubmitProof(request('winning-2k-1')), { code: grpc.status.RESOURCE_EXHAUSTED });
+  await until(() => ended || seen.includes('NOT_SERVING'), 'the watcher is told of the end');
+  const looked = Promise.allSettled([fetch(ready), c.SubmitProof(request('winning-2k-1'))]);
+  const [page, refused] = ended ? [] : await looked;
+  const inTime = !ended;
   assert.equal((await result).status, 'COMPLETED', 'the job that ran is finished');
+  if (inTime) {
+    assert.equal(before, 200);
+    assert.deepEqual(seen, ['SERVING', 'NOT_SERVING']);
+    assert.equal(page.value?.status, 503);
+    assert.equal(refused.reason?.code, grpc.status.RESOURCE_EXHAUSTED);
+  }
   c.close();
   h.close();
   assert.equal((await d.ended).code, 0, d.log); // a second signal would end it at once
   await d.stop();
+  return inTime;
+}
+
+test('while a job is finished at the end, watchers and readiness say that no more are taken', async () => {
+  for (let tries = 0; !(await watchTheEnd()); tries++) assert.ok(tries < 10, 'the job was faster ten times');
 });
 
 // systemd's side of sd_notify: a datagram socket. node has none for unix, so a small Python process listens.
@@ -315,19 +329,18 @@ print("bound")
 while True: print(s.recv(4096).decode().replace("\\n", " "))`], { stdio: ['ignore', 'pipe', 'inherit'] });
   let heard = '';
   ear.stdout.on('data', (b) => { heard += b; });
-  for (let i = 0; i < 200 && !/bound/.test(heard); i++) await sleep(20);
+  await until(() => /bound/.test(heard), 'the listener is there');
   const was = { ...process.env };
   Object.assign(process.env, { NOTIFY_SOCKET: path, WATCHDOG_USEC: '600000' });
   const d = await startDaemon();
   process.env = was;
   try {
-    for (let i = 0; i < 200 && (heard.match(/WATCHDOG=1/g) ?? []).length < 3; i++) await sleep(20);
-    assert.ok((heard.match(/WATCHDOG=1/g) ?? []).length >= 3, heard);
+    await until(() => (heard.match(/WATCHDOG=1/g) ?? []).length >= 3, 'three signs of life');
     d.child.kill('SIGHUP');
-    for (let i = 0; i < 100 && !/RELOADING=1 MONOTONIC_USEC=\d+\nREADY=1/.test(heard); i++) await sleep(20);
+    await until(() => /RELOADING=1 MONOTONIC_USEC=\d+\nREADY=1/.test(heard), 'the reload');
     assert.match(heard, /READY=1\n[^]*RELOADING=1 MONOTONIC_USEC=\d+\nREADY=1\n/);
     assert.equal((await d.stop()).code, 0);
-    for (let i = 0; i < 100 && !/STOPPING=1/.test(heard); i++) await sleep(20);
+    await until(() => /STOPPING=1/.test(heard), 'the end');
     assert.match(heard, /STOPPING=1/);
   } finally {
     ear.kill();
