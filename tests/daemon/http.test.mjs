@@ -17,7 +17,7 @@ before(async () => {
   const r = (await c.Prove({ submit: request('window-2k-3sectors', { request_id: 'wdpost-1000-7' }) })).result;
   assert.equal(r.status, 'COMPLETED', r.error_message);
   job = r.job_id;
-  await c.Prove({ submit: request('window-2k-1sector', { request_id: 'wdpost-bad', randomness: Buffer.alloc(32, 3) }) });
+  await c.Prove({ submit: request('window-2k-1sector', { request_id: 'wdpost-1000-3-17-44-bad', randomness: Buffer.alloc(32, 3) }) });
 });
 after(async () => {
   c.close();
@@ -60,7 +60,7 @@ test('a body without end is cut off', async () => {
   socket.write('POST /status HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
   let sent = 0;
   const timer = setInterval(() => { sent += 65536; socket.write('10000\r\n' + 'a'.repeat(65536) + '\r\n'); }, 5);
-  await Promise.race([closed, new Promise((r) => setTimeout(r, 20000))]);
+  await Promise.race([closed, new Promise((r) => setTimeout(r, 120000).unref())]);
   clearInterval(timer);
   assert.ok(socket.destroyed || socket.closed, `still open after ${sent} bytes`);
   assert.equal((await fetch(base + '/healthz')).status, 200);
@@ -94,6 +94,22 @@ test('the page in Chromium: content, keyboard, dark and light', async (ctx) => {
       await page.locator('#timeline svg').waitFor();
       assert.match(await page.locator('#timeline svg').getAttribute('aria-label'), /witness 0 \d+ ms/);
       assert.match(await page.evaluate(() => document.activeElement.textContent), /Timeline of wdpost-1000-7/);
+      assert.match(await page.locator('#jobs tr.message').innerText(), /the path is that of leaf/);
+      // a narrow window: nothing beyond its edge, what matters in sight, letters of their size
+      await page.setViewportSize({ width: 320, height: 900 });
+      await page.waitForFunction(() => document.querySelector('#timeline svg').getBoundingClientRect().right <= innerWidth);
+      assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('section, #jobs td:not(.seconds), #timeline svg')]
+        .filter((e) => e.getBoundingClientRect().right > innerWidth - 8).map((e) => e.outerHTML.slice(0, 80))), []);
+      assert.ok(await page.evaluate(() => [...document.querySelectorAll('button.job')]
+        .every((e) => e.getBoundingClientRect().right <= e.parentNode.nextSibling.nextSibling.getBoundingClientRect().left)), 'no id over the state');
+      assert.ok(await page.evaluate(() => [...document.querySelectorAll('#timeline text')].every((e) => e.getBoundingClientRect().height >= 10)));
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+      await page.setViewportSize({ width: 1100, height: 900 });
+      // what a screen reader is told does not change with the time
+      const told = await page.locator('#heard').innerText(), up = await page.locator('#summary').innerText();
+      await page.waitForFunction((was) => document.querySelector('#summary').innerText !== was, up);
+      assert.match(told, /^1 proved, 1 failed$/);
+      assert.equal(await page.locator('#heard').innerText(), told);
       assert.deepEqual(problems.filter((p) => !/favicon/.test(p) && !/404/.test(p)), []);
       assert.ok(asked.every((h) => h === new URL(base).host), 'nothing from elsewhere');
       if (process.env.CUZK_SCREENSHOTS) {
