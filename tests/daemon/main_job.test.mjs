@@ -166,6 +166,26 @@ test('a queue: counts jobs, waits with a limit, cancels', async () => {
   await until(async () => (await c.GetStatus({})).queues.every((q) => q.pending + q.in_progress === 0), 'the queue is empty');
 });
 
+test('a full queue is RESOURCE_EXHAUSTED and says when to try again', async () => {
+  const small = await startDaemon({ toml: { scheduler: { max_queued: 2 } } });
+  assert.ok(small.port, small.log);
+  const sc = connect(small.address);
+  const taken = [];
+  let refused;
+  // two are taken at least; where the machine is quick one of them may be done when the third comes
+  for (let i = 0; i < 100 && !refused; i++)
+    await sc.SubmitProof(request('porep-2k-v1_1-3', { request_id: `full-${i}` })).then((r) => taken.push(r.job_id), (e) => { refused = e; });
+  assert.ok(taken.length >= 2);
+  assert.equal(refused?.code, grpc.status.RESOURCE_EXHAUSTED);
+  assert.match(refused.details, /try again in \d+/);
+  const again = await sc.SubmitProof(request('porep-2k-v1_1-3', { request_id: `full-${taken.length - 1}` }));
+  assert.equal(again.job_id, taken.at(-1), 'one that is there may always join');
+  for (const job_id of taken) await sc.CancelProof({ job_id });
+  await sc.SubmitProof(request('winning-2k-1'));
+  sc.close();
+  assert.equal((await small.stop()).code, 0, small.log);
+});
+
 test('a client that goes away harms nobody', async () => {
   const figure = async (name) => {
     const { prometheus_text: text } = await c.GetMetrics({});

@@ -92,6 +92,28 @@ static void test_critical_overtakes_fifty(void **state)
     engine_destroy(e);
 }
 
+/* A WinningPoSt goes between two partitions of a job that runs, and does not wait for its end. */
+static void test_critical_goes_between_partitions(void **state)
+{
+    (void)state;
+    config c;
+    test_config(&c);
+    engine *e = start_one(&c);
+    char running[JOB_ID_SIZE], critical[JOB_ID_SIZE];
+    gate_close();
+    submit(e, &window2, "runs", 0, running);
+    gate_wait(1);
+    wait_for_locked(e, ready_units(e, job_find_locked(e, running)) == 1);
+    submit(e, &winning, "elected", 0, critical);
+    wait_for_locked(e, ready_units(e, job_find_locked(e, critical)) == 1);
+    gate_open();
+    assert_proved(e, critical, &winning);
+    assert_proved(e, running, &window2);
+    assert_true(proved_at(e, running, 0) < proved_at(e, critical, 0));
+    assert_true(proved_at(e, critical, 0) < proved_at(e, running, 1));
+    engine_destroy(e);
+}
+
 /* Two WindowPoSt jobs that queue while the device is busy both end. */
 static void test_two_while_busy(void **state)
 {
@@ -459,6 +481,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_critical_overtakes_fifty),
+        cmocka_unit_test(test_critical_goes_between_partitions),
         cmocka_unit_test(test_two_while_busy),
         cmocka_unit_test(test_partitions_stay_together),
         cmocka_unit_test(test_sort_by_type),
