@@ -1,7 +1,7 @@
 #!/bin/bash
 # Builds, tests and measures on a GPU host: bench/gpu.sh [PART ...]; results under $OUT (default: the build folder), one
 # file a part, written as it goes. A part that takes too long is cut and the next one runs.
-# Parts: build test rows compare prove streamed sanitize ncu two; without any: build test rows prove.
+# Parts: build test rows prove streamed sanitize ncu two; without any: build test rows prove.
 # A measuring run compiles for the one device at hand (CUZK_CUDA_ARCHS, default 90).
 set -o pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -11,7 +11,6 @@ ARCH=${CUZK_CUDA_ARCHS:-90}
 CIRCUIT=${CIRCUIT:-mixed-22 porep-32g}
 LARGEST=${CIRCUIT##* }
 PLUGIN=$BUILD/lib/libcuzk-cuda.so
-OLD=$BUILD-old/lib/libcuzk-cuda.so # compare: fields in their earlier forms
 BENCH=("$BUILD/bin/cuzk-bench" device)
 mkdir -p "$BUILD" "$OUT"
 parts=("$@")
@@ -29,44 +28,18 @@ run() { # run NAME TIMEOUT COMMAND...: output to a file and, its last lines, to 
     [ $rc -eq 0 ] || failed=1
     return $rc
 }
-configure() { # configure FOLDER FLAGS OPTION...
-    local folder=$1 flags=$2
-    shift 2
-    cmake -S . -B "$folder" -G Ninja -DCUZK_DAEMON=OFF -DCUZK_CUDA_ARCHS="$ARCH" -DCMAKE_CUDA_FLAGS="$flags" "$@"
-}
-build_old() {
-    configure "$BUILD-old" -DGPU_OLD_FIELDS -DCUZK_TESTS=OFF && ninja -C "$BUILD-old" cuzk_cuda
-}
 build() {
     local tests=OFF # a bare GPU host has no cmocka
     pkg-config --exists cmocka 2>/dev/null && tests=ON
-    configure "$BUILD" "" -DCUZK_TESTS=$tests && ninja -C "$BUILD" cuzk-bench cuzk_cuda
+    cmake -S . -B "$BUILD" -G Ninja -DCUZK_DAEMON=OFF -DCUZK_CUDA_ARCHS="$ARCH" -DCUZK_TESTS=$tests && ninja -C "$BUILD" cuzk-bench cuzk_cuda
 }
-compare() { # parts in their earlier form, where an environment or another library has it
-    local sums="msm-g1:20 msm-g1:22 msm-g1:24 msm-g1:26 msm-g1:27 msm-g2:22" bad=0
-    for form in forward pairs waves; do
-        echo "# earlier form of: $form"
-        CUZK_CUDA_OLD=$form "$1" device --plugin "$PLUGIN" --repeat 2 $sums || bad=1
-    done
-    echo "# earlier form of: onward"
-    CUZK_CUDA_OLD=onward "$1" device --plugin "$PLUGIN" --repeat 2 h:22 h:27 h:27:1 || bad=1
-    echo "# eleven windows; two copies; the rows of A w in order"
-    "$1" device --plugin "$PLUGIN" --repeat 2 msm-g1:27:2817 msm-g1:27:2 spmv:27:1 || bad=1
-    echo "# earlier fields"
-    "$1" device --plugin "$OLD" --repeat 2 fr-mul:0 fp2-mul:0 ntt:27 h:27 msm-g2:22 || bad=1
-    return $bad
-}
-export -f build build_old configure compare
-export BUILD OUT ARCH PLUGIN OLD
+export -f build
+export BUILD ARCH
 
 for part in "${parts[@]}"; do
     case $part in
     build)
-        if [[ " ${parts[*]} " == *" compare "* ]]; then
-            timeout 240 bash -c build_old >"$BUILD/build-old.txt" 2>&1 &
-        fi
         LINES_SHOWN=3 run build 400 bash -c build || exit 1
-        wait
         ;;
     test)
         if ninja -C "$BUILD" test_cuda >"$OUT/build-test.txt" 2>&1; then
@@ -76,7 +49,6 @@ for part in "${parts[@]}"; do
         fi
         ;;
     rows) run rows "${ROWS_LIMIT:-300}" "${BENCH[@]}" --plugin "$PLUGIN" --repeat "${REPEAT:-3}" $ROWS ;;
-    compare) run compare "${COMPARE_LIMIT:-60}" bash -c 'compare "$1"' - "${BENCH[0]}" ;;
     prove)
         for circuit in $CIRCUIT; do
             flags=$PROVE_FLAGS # a batch in little memory is for the largest one

@@ -92,7 +92,7 @@ HD fp2 mul_chain(const fp2 &a, const fp2 &b)
     t0.l[23] = addc(t0.l[23], p[11] & negative);
     return fp2{redc_call(t0), redc_call(t2)};
 }
-#if defined(__CUDA_ARCH__) && !defined(GPU_OLD_FIELDS) // on trial
+#ifdef __CUDA_ARCH__
 HD fp2 mul(const fp2 &a, const fp2 &b)
 {
     return mul_chain(a, b);

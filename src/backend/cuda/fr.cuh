@@ -85,17 +85,6 @@ static __device__ __constant__ uint32_t fr_zero = 0;
 #else
 #define HIDDEN_ZERO 0u
 #endif
-#ifdef GPU_OLD_FIELDS // on trial
-static __device__ __constant__ uint32_t fr_minus_one = 0xffffffffu;
-#undef HIDDEN_ZERO
-#define HIDDEN_ZERO 0u
-HD uint32_t negate_word(uint32_t y, uint32_t &high)
-{
-    uint32_t m = y * fr_minus_one;
-    high = m - (m != 0);
-    return m;
-}
-#else
 // m = -y modulo 2^32, and high = m - 1, or 0 for y = 0. Two additions: the multiplier is what is scarce, and
 // the assembler likes to give it comparisons and selections.
 HD uint32_t negate_word(uint32_t y, uint32_t &high)
@@ -104,7 +93,6 @@ HD uint32_t negate_word(uint32_t y, uint32_t &high)
     high = subc(m, 0);
     return m;
 }
-#endif
 // The odd half of the reduction row m * r, m = -y0: limb 1 times m is m 2^32 - m.
 HD void fr_reduce_odd(uint32_t *N, uint32_t y0, uint32_t m, uint32_t high)
 {

@@ -1,6 +1,5 @@
 // Transforms: plans, tables, small sizes, the quotient.
 #include "ntt_pass.cuh"
-#include "trial.cuh"
 
 namespace gpu
 {
@@ -142,7 +141,7 @@ static cuzk_status run_pass(context &c, int levels, bool contiguous, int mode, c
         return run_deepest_pass(c, levels, mode, P, log);
     if (mode == PASS_FORWARD || mode == PASS_INVERSE)
         return run_column_pass(c, levels, mode, P, log);
-    return run_joined_pass(c, levels, mode, P, log);
+    return run_minus_pass(c, levels, mode, P, log);
 }
 
 // ---- small sizes: one block, radix 2 ----
@@ -221,7 +220,7 @@ static pass_args pass_on(context &c, const uint4 *in, uint4 *out, bool coset)
     P.coset = coset;
     return P;
 }
-static cuzk_status forward_passes(context &c, const uint4 *x, uint4 *out, int log, bool coset, int first)
+static cuzk_status forward_passes(context &c, const uint4 *x, uint4 *out, int log, bool coset)
 {
     int pass[4], n = plan_passes(log, pass), depth = 0;
     for (int i = 0; i < n; i++) {
@@ -230,15 +229,14 @@ static cuzk_status forward_passes(context &c, const uint4 *x, uint4 *out, int lo
         P.low = log - depth - pass[i];
         depth += pass[i];
         P.last = depth == log;
-        if (i >= first)
-            GPU_TRY(run_pass(c, pass[i], depth == log, PASS_FORWARD, P, log));
+        GPU_TRY(run_pass(c, pass[i], depth == log, PASS_FORWARD, P, log));
     }
     return CUZK_OK;
 }
 cuzk_status ntt_forward(context &c, const uint4 *x, uint4 *out, int log, bool coset)
 {
     if (log > NTT_SMALL_LOG)
-        return forward_passes(c, x, out, log, coset, 0);
+        return forward_passes(c, x, out, log, coset);
     small_args S = {};
     S.in = x;
     S.out = out;
@@ -252,7 +250,6 @@ struct inverse_args {
     const uint4 *in = nullptr;
     uint4 *work = nullptr; // what the passes write, but for the last
     uint4 *out = nullptr;
-    bool onward = false; // the first pass of the coset's forward transform follows within the last one
     bool coset = false, natural = false;            // natural: work is not in
     const uint4 *scale = nullptr;                   // NULL: the result is n times the inverse
     const fr *factor = nullptr;                     // the same for small sizes
@@ -286,12 +283,10 @@ static cuzk_status inverse_passes(context &c, const inverse_args &I, int log)
         pass_args P = pass_on(c, deepest ? I.in : I.work, depth == 0 ? I.out : I.work, I.coset);
         P.depth = depth;
         P.low = log - depth - pass[i];
-        P.last = depth == 0 && !I.onward;
+        P.last = depth == 0;
         P.log = log;
         P.scale = I.scale;
         int mode = PASS_INVERSE;
-        if (depth == 0 && I.onward)
-            mode |= PASS_FORWARD;
         if (deepest && I.natural)
             mode |= PASS_NATURAL;
         if (deepest && I.times) {
@@ -347,12 +342,8 @@ cuzk_status ntt_quotient(context &c, uint4 *a, uint4 *b, uint4 *h, int log, uint
         V.natural = spare != nullptr;
         V.in = from[i];
         V.work = V.out = to[i];
-        V.onward = log > NTT_SMALL_LOG && !old_form("onward");
         GPU_TRY(inverse_passes(c, V, log));
-        if (V.onward)
-            GPU_TRY(forward_passes(c, to[i], to[i], log, true, 1));
-        else
-            GPU_TRY(ntt_forward(c, to[i], to[i], log, true));
+        GPU_TRY(ntt_forward(c, to[i], to[i], log, true));
     }
     inverse_args H;
     H.in = H.work = to[1];

@@ -47,6 +47,6 @@ HD uint32_t conjugate_node(uint32_t b, uint32_t nodes)
 cuzk_status run_deepest_pass(context &c, int levels, int mode, const pass_args &P, int log);
 // Any other that is forward or inverse and nothing else.
 cuzk_status run_column_pass(context &c, int levels, int mode, const pass_args &P, int log);
-// The last pass of an inverse, with a subtraction or a forward pass behind it.
-cuzk_status run_joined_pass(context &c, int levels, int mode, const pass_args &P, int log);
+// The last pass of an inverse, with a subtraction behind it.
+cuzk_status run_minus_pass(context &c, int levels, int mode, const pass_args &P, int log);
 } // namespace gpu

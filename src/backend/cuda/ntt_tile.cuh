@@ -313,7 +313,6 @@ template <int K, bool CONT, bool NATURAL> struct tile {
         }
     }
 };
-// A pass that is inverse and forward ends an inverse and begins the forward transform of the coset.
 template <int K, bool CONT, int MODE>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS) transform_pass(pass_args P)
 {
@@ -330,13 +329,8 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS) transform_pass(pass
     }
     if (MODE & PASS_INVERSE)
         T.inverse(P, x);
-    if ((MODE & PASS_INVERSE) && (MODE & PASS_FORWARD)) {
-        pass_args Q = P;
-        Q.coset = 1;
-        T.forward(Q, x);
-    } else if (MODE & PASS_FORWARD) {
+    else
         T.forward(P, x);
-    }
     if (MODE & PASS_MINUS) {
         UNROLL for (int e = 0; e < 8; e++) x[e] = sub(x[e], load_fr(P.other + 2 * T.at(e, LAST)));
     }

@@ -1,7 +1,6 @@
 // The steps of a proof on the device.
 #include "fields.cuh"
 #include "prove.cuh"
-#include "trial.cuh"
 #include "witness.cuh"
 #include <chrono>
 
@@ -46,7 +45,7 @@ cuzk_status make_h(context &c, cuzk_device_key *key, cuzk_device_job *job, uint4
     GPU_TRY(take(c, &a, (size_t)2 << key->log));
     GPU_TRY(take(c, &b, (size_t)2 << key->log));
     // rows written in order are written fast, but then the transforms cannot work in place
-    if (c.mem->left() >= aligned(vector_bytes(key)) && !old_form("order"))
+    if (c.mem->left() >= aligned(vector_bytes(key)))
         GPU_TRY(take(c, &spare, (size_t)2 << key->log));
     double start = now_ms();
     device_witness w = {job->bits, job->values, key->view.fields};

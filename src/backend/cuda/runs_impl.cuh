@@ -2,7 +2,6 @@
 #pragma once
 #include "runs.cuh"
 #include "sort.cuh"
-#include "trial.cuh"
 
 namespace gpu
 {
@@ -51,29 +50,6 @@ HD pair_kind denominator(const point_src &s, const F &x1, const F &x2, uint32_t 
     }
     set_one(d);
     return OPPOSITE_POINTS;
-}
-template <class F, bool FIRST>
-__global__ void __launch_bounds__(ROUND_THREADS<F>) round_forward_waiting(round_args<F> R)
-{
-    uint32_t base = blockIdx.x * blockDim.x * R.per_thread + threadIdx.x;
-    F acc;
-    set_one(acc);
-    for (uint32_t k = 0; k < R.per_thread; k++) {
-        uint32_t j = base + k * blockDim.x, e1, e2;
-        if (j >= R.total)
-            break;
-        if (!pair_of<FIRST>(R.vals, R.desc[j], e1, e2))
-            continue;
-        F x1 = load_x<F>(R.src, element<FIRST>(e1)), x2 = load_x<F>(R.src, element<FIRST>(e2)), d;
-        denominator<F, FIRST>(R.src, x1, x2, e1, e2, d);
-        if (k == 0) {
-            acc = d;
-        } else {
-            store_words(R.prefix + j, R.total, acc);
-            acc = mul(acc, d);
-        }
-    }
-    store_words(R.product + blockIdx.x * blockDim.x + threadIdx.x, R.threads, acc);
 }
 // Copies to shared memory that run while the thread computes. Through L1: half of a 32-byte sector is used by
 // the next word's copy; past L1 it is slower.
@@ -486,19 +462,12 @@ template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, b
              waves = (uint32_t)div_up(R.total, (size_t)32 * resident),
              per =
                  waves > 8 ? 32 : std::max<uint32_t>((uint32_t)div_up(R.total, (size_t)waves * resident), 4);
-    if (old_form("waves"))
-        for (per = 32; per > 4 && R.total / per < (uint32_t)c.dev->processors * 2048;)
-            per /= 2;
     uint32_t blocks = (uint32_t)div_up(R.total, (size_t)ROUND_THREADS<F> * per);
     R.per_thread = per;
     R.threads = blocks * ROUND_THREADS<F>;
     R.prefix = w.prefix;
     R.product = w.product;
-    if (old_form("forward") && first)
-        GPU_LAUNCH((round_forward_waiting<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
-    else if (old_form("forward"))
-        GPU_LAUNCH((round_forward_waiting<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
-    else if (first)
+    if (first)
         GPU_LAUNCH((round_forward<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
     else
         GPU_LAUNCH((round_forward<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
@@ -535,7 +504,7 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
     int rounds = 1;
     while ((1ull << rounds) < totals[32])
         rounds++;
-    bool by_run = shift >= 0 || (totals[32] <= SHORT_RUN && !old_form("pairs"));
+    bool by_run = shift >= 0 || totals[32] <= SHORT_RUN;
     int lanes = 2; // some steps a thread in the first round
     while (lanes < 8 && current >> (lanes + 3) > nkeys)
         lanes++;
