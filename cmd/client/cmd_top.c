@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "client/client.h"
 #include "client/top.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,22 +63,42 @@ static void draw(view *v, client *c, const char *address)
     fflush(stdout);
 }
 
+/* Signals write into a pipe that is waited on: one that comes while a picture is drawn, or in a thread of
+ * gRPC, is not lost. */
+static int wake[2];
 static volatile sig_atomic_t interrupted;
 static void on_signal(int sig)
 {
-    interrupted = sig;
+    int was = errno;
+    if (sig != SIGWINCH) /* that one only draws the new size at once */
+        interrupted = sig;
+    ssize_t ignored = write(wake[1], "", 1); /* full: it is woken anyway */
+    (void)ignored;
+    errno = was;
 }
-/* Only wakes the wait, so that the new size is drawn at once. */
-static void on_resize(int sig)
+
+/* Until a key, a signal or the time. Returns the key, or 0. */
+static char wait_for_key(int *typed, uint64_t interval_ms)
 {
-    (void)sig;
+    struct pollfd p[2] = {{.fd = wake[0], .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    char key = 0, rest[64];
+    if (poll(p, *typed ? 2 : 1, (int)interval_ms) <= 0)
+        return 0;
+    while (p[0].revents && read(wake[0], rest, sizeof(rest)) > 0)
+        ;
+    if (*typed && p[1].revents && read(STDIN_FILENO, &key, 1) <= 0)
+        *typed = 0; /* the terminal's input is closed */
+    return key;
 }
 
 /* The alternate screen, without echo, until q or a signal. */
-static void run_terminal(view *v, client *c, const char *address, uint64_t interval_ms)
+static cuzk_status run_terminal(view *v, client *c, const char *address, uint64_t interval_ms,
+                                cuzk_error *err)
 {
     struct termios was, raw;
-    int typed = tcgetattr(STDIN_FILENO, &was) == 0;
+    if (pipe2(wake, O_NONBLOCK | O_CLOEXEC))
+        return cuzk_error_set(err, CUZK_IO_ERROR, "cannot make a pipe: %s", strerror(errno));
+    int typed = tcgetattr(STDIN_FILENO, &was) == 0, changed = typed;
     if (typed) {
         raw = was;
         raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
@@ -84,22 +106,17 @@ static void run_terminal(view *v, client *c, const char *address, uint64_t inter
     }
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    signal(SIGWINCH, on_resize);
+    signal(SIGWINCH, on_signal);
     printf("\033[?1049h\033[?25l");
-    for (int end = 0; !end && !interrupted;) {
+    for (char key = 0; !interrupted && key != 'q' && key != 'Q' && key != 3;) {
         draw(v, c, address);
-        struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-        char key = 0;
-        if (!typed)
-            poll(NULL, 0, (int)interval_ms);
-        else if (poll(&p, 1, (int)interval_ms) > 0 && read(STDIN_FILENO, &key, 1) <= 0)
-            typed = 0; /* the terminal's input is closed */
-        end = key == 'q' || key == 'Q' || key == 3;
+        key = wait_for_key(&typed, interval_ms);
     }
     printf("\033[?25h\033[?1049l");
     fflush(stdout);
-    if (typed)
+    if (changed)
         tcsetattr(STDIN_FILENO, TCSANOW, &was);
+    return CUZK_OK;
 }
 
 static int run_top(const cli_args *a)
@@ -117,7 +134,8 @@ static int run_top(const cli_args *a)
     v.terminal = isatty(STDOUT_FILENO) && !cli_flag(a, "--once");
     int rc = EXIT_DONE;
     if (v.terminal) {
-        run_terminal(&v, c, address, interval);
+        if (run_terminal(&v, c, address, interval, &e))
+            rc = cli_fail(a, &e);
     } else {
         Cuzk__V1__GetStatusResponse *r;
         if (ask(c, &r, &e)) {
