@@ -123,8 +123,8 @@ static void prove_units(engine *e, prove_batch *b, device_slot *d)
     uint64_t start = clock_ns();
     cuzk_status s = batch_start(e, b, d, &why);
     uint64_t end = clock_ns();
-    if (is_device_fault(
-            s)) /* once, however many were in the batch, and before anybody else may take the device */
+    /* once, however many were in the batch, and before anybody else may take the device */
+    if (is_device_fault(s))
         device_count_result(e, d, 1);
     release_device(e, d, b, end - start);
     for (size_t i = 0; i < b->count; i++)

@@ -388,7 +388,6 @@ static cuzk_status sum_wide(job *j, JACOBIAN *sum, pool *p, cuzk_error *err)
         return mem_error(err, bytes, "a multi-scalar multiplication");
     layout(j, memory);
     memset(j->bucket, 0, j->windows * j->buckets * sizeof *j->bucket);
-    memset(j->window_sum, 0, j->windows * sizeof *j->window_sum);
     run_chunks(j, p);
     cuzk_status st = msm_stopped(j->cancel, err);
     if (!st) {
