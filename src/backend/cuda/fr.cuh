@@ -63,18 +63,6 @@ HD fr add(const fr &a, const fr &b)
     UNROLL for (int i = 0; i < 8; i++) t.l[i] = c ? s.l[i] : t.l[i];
     return t;
 }
-HD fr sub(const fr &a, const fr &b)
-{
-    constexpr uint32_t p[8] = FR_2P32;
-    fr t;
-    t.l[0] = sub_cc(a.l[0], b.l[0]);
-    UNROLL for (int i = 1; i < 8; i++) t.l[i] = subc_cc(a.l[i], b.l[i]);
-    uint32_t m = subc(0, 0);
-    t.l[0] = add_cc(t.l[0], p[0] & m);
-    UNROLL for (int i = 1; i < 7; i++) t.l[i] = addc_cc(t.l[i], p[i] & m);
-    t.l[7] = addc(t.l[7], p[7] & m);
-    return t;
-}
 #ifdef __CUDACC__
 // 0 that the assembler cannot see: it would split products with a value that it knows to be a negation, and
 // lose the fused wide multiply-add.
@@ -85,6 +73,54 @@ static __device__ __constant__ uint32_t fr_zero = 0;
 #else
 #define HIDDEN_ZERO 0u
 #endif
+// A carry is added together with one of these. The multiplier is what is scarce, and the assembler likes to
+// have it add a carry to a single register, but it cannot do so with a constant. What is added to one word
+// comes to 0 modulo 2^32 before that word's own carry matters.
+constexpr uint32_t HALF = 0x80000000u, QUARTER = 0x40000000u;
+// a += p or a -= p for constants p, where with is not HALF. Predicated on the device: a mask would take eight
+// more instructions.
+#ifdef __CUDA_ARCH__
+#define FR_IF(name, op, P)                                                                                   \
+    HD void name(fr &a, uint32_t with)                                                                       \
+    {                                                                                                        \
+        constexpr uint32_t p[8] = P;                                                                         \
+        asm volatile("{\n\t.reg .pred q;\n\tsetp.ne.u32 q, %8, %17;\n\t"                                     \
+                     "@q " op ".cc.u32 %0, %0, %9;\n\t@q " op "c.cc.u32 %1, %1, %10;\n\t"                    \
+                     "@q " op "c.cc.u32 %2, %2, %11;\n\t@q " op "c.cc.u32 %3, %3, %12;\n\t"                  \
+                     "@q " op "c.cc.u32 %4, %4, %13;\n\t@q " op "c.cc.u32 %5, %5, %14;\n\t"                  \
+                     "@q " op "c.cc.u32 %6, %6, %15;\n\t@q " op "c.u32 %7, %7, %16;\n\t}"                    \
+                     : "+r"(a.l[0]), "+r"(a.l[1]), "+r"(a.l[2]), "+r"(a.l[3]), "+r"(a.l[4]), "+r"(a.l[5]),   \
+                       "+r"(a.l[6]), "+r"(a.l[7])                                                            \
+                     : "r"(with), "n"(p[0]), "n"(p[1]), "n"(p[2]), "n"(p[3]), "n"(p[4]), "n"(p[5]),          \
+                       "n"(p[6]), "n"(p[7]), "n"(HALF));                                                     \
+    }
+FR_IF(add_2r_if, "add", FR_2P32)
+FR_IF(subtract_r_if, "sub", FR_P32)
+#undef FR_IF
+#else
+HD void add_2r_if(fr &a, uint32_t with)
+{
+    constexpr uint32_t p[8] = FR_2P32;
+    a.l[0] = add_cc(a.l[0], with != HALF ? p[0] : 0);
+    for (int i = 1; i < 8; i++)
+        a.l[i] = addc_cc(a.l[i], with != HALF ? p[i] : 0);
+}
+HD void subtract_r_if(fr &a, uint32_t with)
+{
+    constexpr uint32_t p[8] = FR_P32;
+    a.l[0] = sub_cc(a.l[0], with != HALF ? p[0] : 0);
+    for (int i = 1; i < 8; i++)
+        a.l[i] = subc_cc(a.l[i], with != HALF ? p[i] : 0);
+}
+#endif
+HD fr sub(const fr &a, const fr &b)
+{
+    fr t;
+    t.l[0] = sub_cc(a.l[0], b.l[0]);
+    UNROLL for (int i = 1; i < 8; i++) t.l[i] = subc_cc(a.l[i], b.l[i]);
+    add_2r_if(t, subc(HALF, 0));
+    return t;
+}
 // m = -y modulo 2^32, and high = m - 1, or 0 for y = 0. Two additions: the multiplier is what is scarce, and
 // the assembler likes to give it comparisons and selections.
 HD uint32_t negate_word(uint32_t y, uint32_t &high)
@@ -146,11 +182,11 @@ HD fr mul_chain(const fr &w, const fr &x)
         N[6] = addc_cc((uint32_t)top, 0);
         N[7] = addc((uint32_t)(top >> 32), 0);
         mad_row<8>(Y, a, bi);
-        N[7] = addc(N[7], HIDDEN_ZERO);
+        N[7] = addc(N[7], HALF);
         m = negate_word(Y[0], high);
         fr_reduce_odd(N, Y[0], m, high);
         fr_reduce_even(Y, m);
-        N[7] = addc(N[7], HIDDEN_ZERO); // again not by the multiplier
+        N[7] = addc(N[7], i < 7 ? HALF : QUARTER);
         UNROLL for (int j = 0; j < 8; j++)
         {
             X[j] = Y[j];
@@ -160,7 +196,7 @@ HD fr mul_chain(const fr &w, const fr &x)
     fr r;
     r.l[0] = add_cc(Y[0], X[1]);
     UNROLL for (int j = 1; j < 7; j++) r.l[j] = addc_cc(Y[j], X[j + 1]);
-    r.l[7] = addc(Y[7], 0);
+    r.l[7] = addc(Y[7], QUARTER);
     return r;
 }
 #ifdef __CUDA_ARCH__
