@@ -11,14 +11,17 @@ typedef struct device_row {
 } device_row;
 
 static const device_row DEFAULT_ROWS[] = {
-    {"copy", 32, 0},      {"fp-mul", 0, 0},       {"fr-mul", 0, 0},     {"fp2-mul", 0, 0},
-    {"upload", 30, 0},    {"msm-g1", 16, 0},      {"msm-g1", 20, 0},    {"msm-g1", 22, 0},
-    {"msm-g1", 24, 0},    {"msm-g1", 26, 0},      {"msm-g1", 27, 0},    {"msm-g2", 20, 0},
-    {"msm-g2", 22, 0},    {"subset-g1", 20, 0},   {"subset-g1", 24, 0}, {"subset-g1", 26, 0},
-    {"subset-g2", 24, 0}, {"ntt", 20, 0},         {"ntt", 22, 0},       {"ntt", 24, 0},
-    {"ntt", 27, 0},       {"ntt-inverse", 27, 0}, {"ntt", 27, 1},       {"h", 20, 0},
-    {"h", 27, 0},         {"h", 27, 1},           {"spmv", 27, 0},      {"witness-expand", 27, 0},
-    {"decode-g1", 24, 0}, {"check-g1", 22, 0},    {"check-g2", 20, 0},
+    {"copy", 32, 0},       {"fp-mul", 0, 0},       {"fr-mul", 0, 0},
+    {"fr-mul-rows", 0, 0}, {"fr-mul-split", 0, 0}, {"fp2-mul", 0, 0},
+    {"upload", 30, 0},     {"msm-g1", 16, 0},      {"msm-g1", 20, 0},
+    {"msm-g1", 22, 0},     {"msm-g1", 24, 0},      {"msm-g1", 26, 0},
+    {"msm-g1", 27, 0},     {"msm-g2", 20, 0},      {"msm-g2", 22, 0},
+    {"subset-g1", 20, 0},  {"subset-g1", 24, 0},   {"subset-g1", 26, 0},
+    {"subset-g2", 24, 0},  {"ntt", 20, 0},         {"ntt", 22, 0},
+    {"ntt", 24, 0},        {"ntt", 27, 0},         {"ntt-inverse", 27, 0},
+    {"ntt", 27, 1},        {"h", 20, 0},           {"h", 27, 0},
+    {"h", 27, 1},          {"spmv", 27, 0},        {"witness-expand", 27, 0},
+    {"decode-g1", 24, 0},  {"check-g1", 22, 0},    {"check-g2", 20, 0},
 };
 
 static int measure(cuzk_device *device, bench_device_fn *bench, const device_row *row, uint32_t repeat)

@@ -3,6 +3,7 @@
 #include "bench_job.cuh"
 #include "fields.cuh"
 #include "fixed_base.cuh"
+#include "fr_fixed.cuh"
 #include "msm.cuh"
 #include "ntt.cuh"
 #include "sort.cuh"
@@ -32,6 +33,27 @@ static __global__ void __launch_bounds__(128) multiply_chain(const T *in, T *out
 #pragma unroll 1
     for (int i = 0; i < rounds; i++)
         x = mul(y, x);
+    out[t] = x;
+}
+// The same by factors known beforehand, as in transforms.
+struct by_rows {
+    static HD fr product(const fr &, const fr &, const fr &x)
+    {
+        constexpr uint32_t C[8][8] = FR_SEVEN_ROWS;
+        return mul_rows(C, x);
+    }
+};
+struct by_split {
+    static HD fr product(const fr &v, const fr &w, const fr &x) { return mul_split(v, w, x); }
+};
+template <class Way>
+static __global__ void __launch_bounds__(128) multiply_fixed(fr v, fr w, const fr *in, fr *out, int rounds)
+{
+    uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+    fr x = in[t & 1023];
+#pragma unroll 1
+    for (int i = 0; i < rounds; i++)
+        x = Way::product(v, w, x);
     out[t] = x;
 }
 static __global__ void scale_all(uint4 *x, size_t n, fr factor)
@@ -350,6 +372,33 @@ template <class T> static cuzk_status bench_multiply(bench_job &b)
     snprintf(b.note, b.note_size, "%.2f G products a second", products / b.t.ms[0] / 1e6);
     return CUZK_OK;
 }
+// Products by seven: wide is how many of the multiplier's products each takes, 112 without a factor known.
+template <class Way> static cuzk_status bench_fixed(bench_job &b, int wide)
+{
+    context &c = b.c;
+    constexpr uint32_t seven[8] = FR_SEVEN;
+    int blocks = c.dev->processors * 8, rounds = 4000;
+    GPU_TRY(use_scratch(c, (size_t)blocks * 128 * sizeof(fr) + 1024 * sizeof(fr)));
+    uint4 *in, *out;
+    GPU_TRY(take(c, &in, 2 * 1024));
+    GPU_TRY(take(c, &out, (size_t)blocks * 128 * 2));
+    GPU_LAUNCH(fill_random, 4, 256, 0, c.stream, in, (size_t)1024, SCALAR_SEED, (size_t)0);
+    GPU_CHECK_LAUNCH(c);
+    fr w = fr_const(seven), v = lower_factor(w), got;
+    GPU_TRY(b.t.run(c, b.repeat, [&] {
+        GPU_LAUNCH((multiply_fixed<Way>), blocks, 128, 0, c.stream, v, w, (const fr *)in, (fr *)out, rounds);
+        GPU_CHECK_LAUNCH(c);
+        return CUZK_OK;
+    }));
+    size_t at = mix(9) % 1024;
+    GPU_TRY(download(c, &got, out + 2 * at, 32));
+    fr want = mul_reduce(pow(w, (uint64_t)rounds), random_fr(SCALAR_SEED, at));
+    double products = (double)blocks * 128 * rounds;
+    b.needs(products * wide / 112, LIMIT_FR);
+    snprintf(b.note, b.note_size, "%.2f G products a second, %s", products / b.t.ms[0] / 1e6,
+             equal(reduce(got), want) ? "result right" : "RESULT WRONG");
+    return CUZK_OK;
+}
 static cuzk_status bench_copy(bench_job &b, bool up)
 {
     context &c = b.c;
@@ -421,6 +470,8 @@ static cuzk_status run_bench(bench_job &b, const char *op)
         {"upload", [](bench_job &j) { return bench_copy(j, true); }},
         {"fp-mul", bench_multiply<fp>},
         {"fr-mul", bench_multiply<fr>},
+        {"fr-mul-rows", [](bench_job &j) { return bench_fixed<by_rows>(j, 76); }},
+        {"fr-mul-split", [](bench_job &j) { return bench_fixed<by_split>(j, 88); }},
         {"fp2-mul", bench_multiply<fp2>},
         {"ntt", [](bench_job &j) { return bench_ntt(j, false); }},
         {"ntt-inverse", [](bench_job &j) { return bench_ntt(j, true); }},

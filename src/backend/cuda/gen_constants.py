@@ -100,6 +100,11 @@ def fr(v):
     return arr((v << 256) % R, 8)
 
 
+def rows(v):
+    """v as mul_rows of fr_fixed.cuh takes it"""
+    return "{%s}" % ", ".join(arr((v << (32 * k + 64)) % R, 8) for k in range(8))
+
+
 def main():
     w32 = pow(7, (R - 1) >> 32, R)
     w8 = pow(w32, 1 << 29, R)
@@ -143,6 +148,7 @@ def main():
         w("#define FR_ONE %s // Montgomery\n" % fr(1))
         w("#define FR_R2 %s // 2^512 mod r\n" % arr((1 << 512) % R, 8))
         w("#define FR_SEVEN %s\n" % fr(7))
+        w("#define FR_SEVEN_ROWS %s // for mul_rows\n" % rows(7))
         w("#define FR_ROOT32 %s // primitive 2^32-th root of unity, Montgomery\n" % fr(w32))
         w("// The 8-point transform: i, (w + w^3)/2, (w - w^3)/2; its inverse: 1/i, 1/(w + w^3), 1/(w - w^3).\n")
         w("#define FR_DFT8 {%s, %s, %s}\n" % (fr(pow(w8, 2, R)), fr((w8 + w3) * half), fr((w8 - w3) * half)))
