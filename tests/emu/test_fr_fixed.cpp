@@ -69,7 +69,8 @@ static void make_rows(const fr &w, uint32_t (&C)[8][8])
 
 int main()
 {
-    constexpr uint32_t p32[8] = FR_P32, twice32[8] = FR_2P32;
+    constexpr uint32_t p32[8] = FR_P32, twice32[8] = FR_2P32, dft8[3][8][8] = FR_DFT8,
+                       idft8[3][8][8] = FR_IDFT8;
     const fr r = fr_const(p32), twice = fr_const(twice32);
     fr zero, ones, half, rows_limit = r;
     set_zero(zero);
@@ -104,6 +105,11 @@ int main()
             check("mul_rows", a, b, mul_rows(C, b), twice);
         }
     }
+    for (int k = 0; k < 6; k++)
+        for (const fr &b : x) {
+            const uint32_t(&C)[8][8] = k < 3 ? dft8[k] : idft8[k - 3];
+            check("constants of the 8-point transform", fr_const(C[6]), b, mul_rows_chain(C, b), rows_limit);
+        }
     printf("%zu factors, %zu values, %d wrong\n", w.size(), x.size(), failures);
     return failures != 0;
 }

@@ -151,8 +151,9 @@ def main():
         w("#define FR_SEVEN_ROWS %s // for mul_rows\n" % rows(7))
         w("#define FR_ROOT32 %s // primitive 2^32-th root of unity, Montgomery\n" % fr(w32))
         w("// The 8-point transform: i, (w + w^3)/2, (w - w^3)/2; its inverse: 1/i, 1/(w + w^3), 1/(w - w^3).\n")
-        w("#define FR_DFT8 {%s, %s, %s}\n" % (fr(pow(w8, 2, R)), fr((w8 + w3) * half), fr((w8 - w3) * half)))
-        w("#define FR_IDFT8 {%s, %s, %s}\n" % (fr(pow(w8, -2, R)), fr(pow(w8 + w3, -1, R)), fr(pow(w8 - w3, -1, R))))
+        w("// For mul_rows.\n")
+        w("#define FR_DFT8 {%s, %s, %s}\n" % (rows(pow(w8, 2, R)), rows((w8 + w3) * half), rows((w8 - w3) * half)))
+        w("#define FR_IDFT8 {%s, %s, %s}\n" % tuple(rows(pow(v, -1, R)) for v in (w8 * w8, w8 + w3, w8 - w3)))
         w("#define CURVE_X 0x%xull // the curve parameter is its negative\n" % X)
 
 

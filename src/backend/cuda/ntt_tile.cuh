@@ -7,6 +7,7 @@
 // both directions (c_b^-k is the power of another node times w_8^-k, which is a rotation of the eight inputs)
 // and the coset.
 #pragma once
+#include "fr_fixed.cuh"
 #include "ntt_pass.cuh"
 
 namespace gpu
@@ -18,7 +19,7 @@ constexpr size_t TILE_BYTES = 2 * TILE_PLANE * 16;
 
 HD void dft8(fr *x)
 { // outputs in bit-reversed order; four products
-    constexpr uint32_t C[3][8] = FR_DFT8;
+    constexpr uint32_t C[3][8][8] = FR_DFT8;
     fr t;
     UNROLL for (int k = 0; k < 4; k++)
     {
@@ -29,7 +30,7 @@ HD void dft8(fr *x)
     t = sub(x[0], x[2]);
     x[0] = add(x[0], x[2]);
     x[2] = t;
-    t = mul(fr_const(C[0]), sub(x[1], x[3]));
+    t = mul_rows(C[0], sub(x[1], x[3]));
     x[1] = add(x[1], x[3]);
     x[3] = t;
     t = sub(x[0], x[1]);
@@ -38,9 +39,9 @@ HD void dft8(fr *x)
     t = sub(x[2], x[3]);
     x[2] = add(x[2], x[3]);
     x[3] = t;
-    x[6] = mul(fr_const(C[0]), x[6]);
-    t = mul(fr_const(C[2]), sub(x[5], x[7]));
-    x[5] = mul(fr_const(C[1]), add(x[5], x[7]));
+    x[6] = mul_rows(C[0], x[6]);
+    t = mul_rows(C[2], sub(x[5], x[7]));
+    x[5] = mul_rows(C[1], add(x[5], x[7]));
     x[7] = sub(x[5], t);
     x[5] = add(x[5], t);
     t = sub(x[4], x[6]);
@@ -55,7 +56,7 @@ HD void dft8(fr *x)
 }
 HD void idft8(fr *x)
 { // eight times the inverse of dft8
-    constexpr uint32_t C[3][8] = FR_IDFT8;
+    constexpr uint32_t C[3][8][8] = FR_IDFT8;
     fr t;
     UNROLL for (int k = 0; k < 8; k += 2)
     {
@@ -63,18 +64,18 @@ HD void idft8(fr *x)
         x[k] = add(x[k], x[k + 1]);
         x[k + 1] = t;
     }
-    x[3] = mul(fr_const(C[0]), x[3]);
+    x[3] = mul_rows(C[0], x[3]);
     t = sub(x[0], x[2]);
     x[0] = add(x[0], x[2]);
     x[2] = t;
     t = sub(x[1], x[3]);
     x[1] = add(x[1], x[3]);
     x[3] = t;
-    t = mul(fr_const(C[0]), sub(x[4], x[6]));
+    t = mul_rows(C[0], sub(x[4], x[6]));
     x[4] = add(x[4], x[6]);
     x[6] = t;
-    t = mul(fr_const(C[2]), sub(x[5], x[7]));
-    x[5] = mul(fr_const(C[1]), add(x[5], x[7]));
+    t = mul_rows(C[2], sub(x[5], x[7]));
+    x[5] = mul_rows(C[1], add(x[5], x[7]));
     x[7] = sub(x[5], t);
     x[5] = add(x[5], t);
     UNROLL for (int k = 0; k < 4; k++)
@@ -99,12 +100,12 @@ HD void rotate8(fr *x)
 }
 HD void dft4(fr *x)
 {
-    constexpr uint32_t C[3][8] = FR_DFT8;
+    constexpr uint32_t C[3][8][8] = FR_DFT8;
     fr t;
     t = sub(x[0], x[2]);
     x[0] = add(x[0], x[2]);
     x[2] = t;
-    t = mul(fr_const(C[0]), sub(x[1], x[3]));
+    t = mul_rows(C[0], sub(x[1], x[3]));
     x[1] = add(x[1], x[3]);
     x[3] = t;
     t = sub(x[0], x[1]);
@@ -116,12 +117,12 @@ HD void dft4(fr *x)
 }
 HD void idft4(fr *x)
 {
-    constexpr uint32_t C[3][8] = FR_IDFT8;
+    constexpr uint32_t C[3][8][8] = FR_IDFT8;
     fr t;
     t = sub(x[0], x[1]);
     x[0] = add(x[0], x[1]);
     x[1] = t;
-    t = mul(fr_const(C[0]), sub(x[2], x[3]));
+    t = mul_rows(C[0], sub(x[2], x[3]));
     x[2] = add(x[2], x[3]);
     x[3] = t;
     t = sub(x[0], x[2]);
