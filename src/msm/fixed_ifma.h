@@ -27,11 +27,11 @@ typedef struct fixed_job {
  * again. */
 static inline uint32_t fixed_none(const fixed_job *j)
 {
-    return (uint32_t)(j->windows * j->half) << 1;
+    return ROW_REF(j->windows * j->half);
 }
 static inline uint32_t fixed_idle(const fixed_job *j)
 {
-    return fixed_none(j) + 2;
+    return ROW_REF(j->windows * j->half + 1);
 }
 
 /* A coordinate of blst from limbs that stand for it times 2^shift, modulo p, and are below (2^shift + 1) p: a
@@ -99,14 +99,15 @@ static void fixed_table(void *ctx, size_t w, unsigned worker)
     fixed_worker *s = &j->worker[worker];
     point52 *t = j->table + w * j->half;
     uint32_t at = (uint32_t)(w * j->half);
-    s->lanes.points = j->table;
+    s->lanes.points = j->table->x;
+    s->lanes.y_at = ROW_Y;
     point_in(&t[0], &j->start[w]);
     for (size_t have = 1; have < j->half; have *= 2)
         for (size_t i = 0; i < have; i += LANES) {
             size_t m = have - i < LANES ? have - i : LANES, groups = (m + 7) / 8;
             for (size_t e = 0; e < 8 * groups; e++) {
-                s->ref[0][e] = e < m ? (uint32_t)(at + i + e) << 1 : fixed_none(j);
-                s->ref[1][e] = e < m ? (uint32_t)(at + have - 1) << 1 : fixed_idle(j);
+                s->ref[0][e] = e < m ? ROW_REF(at + i + e) : fixed_none(j);
+                s->ref[1][e] = e < m ? ROW_REF(at + have - 1) : fixed_idle(j);
             }
             s->lanes.any_infinite = 0;
             s->lanes.none = fixed_none(j);
@@ -135,9 +136,7 @@ static void fixed_digits(const fixed_job *j, fixed_worker *s, size_t lane)
         carry = d > full / 2;
         if (carry)
             d = full - d; /* its opposite; 0 where the carry filled the window */
-        s->ref[w][lane] = d   ? (uint32_t)(w * j->half + d - 1) << 1 | carry
-                          : w ? fixed_idle(j)
-                              : fixed_none(j);
+        s->ref[w][lane] = d ? ROW_REF(w * j->half + d - 1) | carry : w ? fixed_idle(j) : fixed_none(j);
     }
 }
 
@@ -153,7 +152,8 @@ static void fixed_piece(void *ctx, size_t task, unsigned worker)
     for (size_t i = m; i < 8 * groups; i++)
         for (unsigned w = 0; w < j->windows; w++)
             s->ref[w][i] = w ? fixed_idle(j) : fixed_none(j);
-    s->lanes.points = j->table;
+    s->lanes.points = j->table->x;
+    s->lanes.y_at = ROW_Y;
     s->lanes.none = fixed_none(j);
     s->lanes.any_infinite = 0;
     for (size_t g = 0; g < groups; g++)

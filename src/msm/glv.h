@@ -28,16 +28,27 @@ static inline u128 u128_mul(u128 a, u128 b, u128 *low)
     return p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64);
 }
 
-/* For any k below 2^256: what is not below r is reduced first. */
-static inline void glv_split(glv_part part[2], const scalar *k)
+/* Any k below 2^256 modulo r. */
+static inline void glv_reduce(scalar *k)
 {
     const u128 r_low = (u128)0x53bda402fffe5bfe << 64 | 0xffffffff00000001;
     const u128 r_high = (u128)0x73eda753299d7d48 << 64 | 0x3339d80809a1d805;
-    u128 low = (u128)k->l[1] << 64 | k->l[0], high = (u128)k->l[3] << 64 | k->l[2], unused, p;
-    while (__builtin_expect(high > r_high || (high == r_high && low >= r_low), 0)) {
+    if (__builtin_expect(k->l[3] < (uint64_t)(r_high >> 64), 1))
+        return;
+    u128 low = (u128)k->l[1] << 64 | k->l[0], high = (u128)k->l[3] << 64 | k->l[2];
+    while (high > r_high || (high == r_high && low >= r_low)) {
         high -= r_high + (low < r_low);
         low -= r_low;
     }
+    *k = (scalar){{(uint64_t)low, (uint64_t)(low >> 64), (uint64_t)high, (uint64_t)(high >> 64)}};
+}
+
+/* For any k below 2^256: what is not below r is reduced first. */
+static inline void glv_split(glv_part part[2], const scalar *any)
+{
+    scalar k = *any;
+    glv_reduce(&k);
+    u128 low = (u128)k.l[1] << 64 | k.l[0], high = (u128)k.l[3] << 64 | k.l[2], unused, p;
     /* q = floor(floor(k / 2^127) mu / 2^128) is floor(k / z^2) or up to 2 less */
     u128 q = u128_mul(high << 1 | low >> 127, GLV_MU, &unused);
     high -= u128_mul(q, GLV_Z2, &p);

@@ -34,9 +34,21 @@ struct point52 {
 } __attribute__((aligned(64)));
 typedef struct point52 point52;
 
-/* What a round gathers: bit 0 negates, the rest is an index into the points. */
-#define REF_NEGATE 1u
-/* In the first row of a batch: an index into the destination, whose sum goes on. */
+/* One coordinate. */
+typedef struct fe_rows {
+    uint64_t l[FE_LIMBS];
+} __attribute__((aligned(64))) fe_rows;
+
+/* What a round gathers: bit 0 negates, the rest counts coordinates up to the x of the point. Points are rows
+ * {x, y} or quads {x, y, w x, w^2 x}, w the endomorphism; y is at ((that number & y_at) | 1): as often as can
+ * be beside the x, so that what the processor fetches unasked is of use. */
+#define REF_NEGATE  1u
+#define ROW_Y       ~0u
+#define QUAD_Y      ~3u
+#define QUAD        4 /* coordinates */
+#define ROW_REF(i)  ((uint32_t)(i) << 2)
+#define QUAD_REF(i) ((uint32_t)(i) << 3)
+/* In the first row of a batch: a row of the destination, whose sum goes on. */
 #define REF_SUM 0x80000000u
 
 typedef struct lanes {
@@ -46,7 +58,8 @@ typedef struct lanes {
     uint8_t skip[GROUPS];     /* lanes already finished in this round */
     uint8_t infinite[GROUPS]; /* lanes whose sum is the point at infinity */
     int any_infinite;
-    const point52 *points;
+    const uint64_t *points;
+    uint32_t y_at;
     uint32_t none; /* the reference that stands for "no point"; it names a valid one */
 } __attribute__((aligned(64))) lanes;
 
@@ -66,27 +79,46 @@ FP52_INLINE void fe_sub_if_above(fe *r, const uint64_t m[8])
     }
 }
 
-FP52_INLINE void gather(fe *r, const uint64_t *first, const uint32_t ref[8])
+FP52_INLINE const uint64_t *x_of(const lanes *s, uint32_t ref)
+{
+    return s->points + (size_t)(ref >> 1) * FE_LIMBS;
+}
+FP52_INLINE const uint64_t *y_of(const lanes *s, uint32_t ref)
+{
+    return s->points + (size_t)((ref >> 1 & s->y_at) | 1) * FE_LIMBS;
+}
+
+FP52_INLINE void gather(fe *r, const lanes *s, const uint32_t ref[8], int second)
 {
     FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
     {
         FP52_UNROLL for (int l = 0; l < 8; l++) r->l[8 * h + l] =
-            _mm512_load_si512(first + (size_t)(ref[l] >> 1) * (2 * FE_LIMBS) + 8 * h);
+            _mm512_load_si512((second ? y_of(s, ref[l]) : x_of(s, ref[l])) + 8 * h);
         v8_transpose(&r->l[8 * h]);
     }
 }
-#define GATHER_X(r, points, ref) gather(r, (points)->x, ref)
-#define GATHER_Y(r, points, ref) gather(r, (points)->y, ref)
 
 FP52_INLINE __mmask8 negated(const uint32_t ref[8])
 {
     return _mm256_test_epi32_mask(_mm256_loadu_si256((const __m256i *)ref), _mm256_set1_epi32(REF_NEGATE));
 }
 
-FP52_INLINE void prefetch_point(const lanes *s, uint32_t ref, int second)
+FP52_INLINE void prefetch_coordinate(const uint64_t *at, int far)
 {
-    const char *at = (const char *)(s->points + (ref >> 1)) + second * (int)sizeof(s->points->x);
-    FP52_UNROLL for (int h = 0; h < FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T0);
+    FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
+    {
+        if (far)
+            _mm_prefetch((const char *)(at + 8 * h), _MM_HINT_T1);
+        else
+            _mm_prefetch((const char *)(at + 8 * h), _MM_HINT_T0);
+    }
+}
+
+/* The point that a reference names. */
+FP52_INLINE void point_at(point52 *p, const lanes *s, uint32_t ref)
+{
+    memcpy(p->x, x_of(s, ref), sizeof p->x);
+    memcpy(p->y, y_of(s, ref), sizeof p->y);
 }
 
 /* The steps of an addition that are not products. Each works limb by limb (i), so that it can be spread over
@@ -210,8 +242,8 @@ static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, 
         if (g < groups) {
             if (g + AHEAD < groups)
                 FP52_UNROLL for (int l = 0; l < 8; l++)
-                    prefetch_point(s, ref[8 * (g + AHEAD) + (size_t)l], 0);
-            GATHER_X(&t.gathered, s->points, ref + 8 * g);
+                    prefetch_coordinate(x_of(s, ref[8 * (g + AHEAD) + (size_t)l]), 0);
+            gather(&t.gathered, s, ref + 8 * g, 0);
         }
         if (!g) {
             run_fill(fill_d, &t);
@@ -237,7 +269,7 @@ FP52_INLINE void step_gather(step *t, const uint32_t *ref, size_t g)
     t->g = g;
     t->neg = negated(ref + 8 * g);
     t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
-    GATHER_Y(&t->gathered, t->s->points, ref + 8 * g);
+    gather(&t->gathered, t->s, ref + 8 * g, 1);
 }
 
 FP52_INLINE void prefetch_second(const lanes *s, const uint32_t *ref, const uint32_t *next, size_t g, int l0)
@@ -245,10 +277,10 @@ FP52_INLINE void prefetch_second(const lanes *s, const uint32_t *ref, const uint
     FP52_UNROLL for (int l = l0; l < l0 + 4; l++)
     {
         if (g >= AHEAD)
-            prefetch_point(s, ref[8 * (g - AHEAD) + (size_t)l], 1);
+            prefetch_coordinate(y_of(s, ref[8 * (g - AHEAD) + (size_t)l]), 0);
         if (next) {
-            const char *at = (const char *)(s->points + (next[8 * g + (size_t)l] >> 1));
-            FP52_UNROLL for (int h = 0; h < 2 * FE_PARTS; h++) _mm_prefetch(at + 64 * h, _MM_HINT_T1);
+            prefetch_coordinate(x_of(s, next[8 * g + (size_t)l]), 1);
+            prefetch_coordinate(y_of(s, next[8 * g + (size_t)l]), 1);
         }
     }
 }
@@ -365,7 +397,9 @@ static void start_infinite(lanes *s, const uint32_t *ref, size_t groups)
         for (unsigned m = s->infinite[g] & s->live[g]; m; m &= m - 1) {
             size_t lane = 8 * g + (size_t)__builtin_ctz(m);
             AFFINE a;
-            point_out(&a, &s->points[ref[lane] >> 1]);
+            point52 row;
+            point_at(&row, s, ref[lane]);
+            point_out(&a, &row);
             if (ref[lane] & REF_NEGATE)
                 COORD_NEG(&a.y, &a.y);
             lane_set(s, lane, &a);
@@ -384,8 +418,10 @@ static void finish_equal(lanes *s, const uint32_t *ref, size_t g)
         if (!(s->live[g] & m & -m) || (s->infinite[g] & m & -m))
             continue;
         AFFINE a, b;
+        point52 row;
         lane_get(&a, s, lane);
-        point_out(&b, &s->points[ref[lane] >> 1]);
+        point_at(&row, s, ref[lane]);
+        point_out(&b, &row);
         if (ref[lane] & REF_NEGATE)
             COORD_NEG(&b.y, &b.y);
         if (!memcmp(&a.y, &b.y, sizeof a.y)) {
@@ -420,19 +456,37 @@ static void lanes_round(lanes *s, const uint32_t *ref, const uint32_t *next, siz
     second_pass(s, ref, next, groups, chain);
 }
 
-/* Sets the sums of a group to points; `none` gives infinity. sums: where REF_SUM points. */
+/* The coordinates of a reference of a first row. sums: where REF_SUM points. */
+FP52_INLINE const uint64_t *start_x(const lanes *s, uint32_t ref, const point52 *sums)
+{
+    return ref & REF_SUM ? sums[(ref & ~REF_SUM) >> 2].x : x_of(s, ref);
+}
+FP52_INLINE const uint64_t *start_y(const lanes *s, uint32_t ref, const point52 *sums)
+{
+    return ref & REF_SUM ? sums[(ref & ~REF_SUM) >> 2].y : y_of(s, ref);
+}
+FP52_INLINE void lanes_prefetch(const lanes *s, const uint32_t ref[8], const point52 *sums)
+{
+    FP52_UNROLL for (int l = 0; l < 8; l++)
+    {
+        prefetch_coordinate(start_x(s, ref[l], sums), 0);
+        prefetch_coordinate(start_y(s, ref[l], sums), 0);
+    }
+}
+
+/* Sets the sums of a group to points; `none` gives infinity. */
 static void lanes_start(lanes *s, const uint32_t ref[8], const point52 *sums, size_t g)
 {
     fe x, y;
     __mmask8 neg = negated(ref);
     s->infinite[g] = 0;
     for (int l = 0; l < 8; l++) {
-        const point52 *p = ref[l] & REF_SUM ? &sums[(ref[l] & ~REF_SUM) >> 1] : &s->points[ref[l] >> 1];
+        const uint64_t *px = start_x(s, ref[l], sums), *py = start_y(s, ref[l], sums);
         if (ref[l] == s->none)
             s->infinite[g] |= (uint8_t)(1 << l), s->any_infinite = 1;
         for (int h = 0; h < FE_PARTS; h++) {
-            x.l[8 * h + l] = _mm512_load_si512(p->x + 8 * h);
-            y.l[8 * h + l] = _mm512_load_si512(p->y + 8 * h);
+            x.l[8 * h + l] = _mm512_load_si512(px + 8 * h);
+            y.l[8 * h + l] = _mm512_load_si512(py + 8 * h);
         }
     }
     for (int h = 0; h < FE_PARTS; h++) {

@@ -85,8 +85,9 @@ static lists *lists_create(pool *p, size_t keys, size_t entries, size_t *bytes)
 typedef struct level {
     const uint32_t *key, *ref;
     size_t entries, keys;
-    const point52 *points;
-    uint32_t none; /* points[none >> 1] and the next stand for none */
+    const uint64_t *points; /* rows or quads: see lanes_ifma.h */
+    uint32_t y_at;
+    uint32_t none; /* this point and the next stand for none */
     point52 *sums;
     uint8_t *state; /* by key: 1 where sums[key] is a point, 0 where it is infinity */
     uint32_t limit;
@@ -169,7 +170,7 @@ static void level_place(lists *s, level *v, uint32_t *first)
                 rank = i < h->wholes ? h->next_whole + i : (h->last = first[h->last_length]++);
                 s->segment[rank] = SPARE | (uint32_t)v->spare_end;
                 s->cut_keys[v->spare_end] = (uint32_t)k;
-                s->cut_refs[v->spare_end] = (uint32_t)v->spare_end << 1;
+                s->cut_refs[v->spare_end] = ROW_REF(v->spare_end);
                 v->spare_end++;
             }
             h->place = level_position(s, v, h->next_whole++);
@@ -179,7 +180,7 @@ static void level_place(lists *s, level *v, uint32_t *first)
         }
         if (v->state[k]) {
             uint32_t *at = *place & SPARE ? &s->cut[*place & ~SPARE].place : place;
-            s->rows[*at] = REF_SUM | (uint32_t)k << 1;
+            s->rows[*at] = REF_SUM | ROW_REF(k);
             *at += (uint32_t)v->stride;
             if (*place & SPARE) {
                 s->cut[*place & ~SPARE].left--;
@@ -223,10 +224,14 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
     size_t rank = batch * v->stride, groups = v->stride / 8, rounds = s->length[rank];
     const uint32_t *row = s->rows + s->base[batch];
     t->points = v->points;
+    t->y_at = v->y_at;
     t->none = v->none;
     t->any_infinite = 0;
-    for (size_t g = 0; g < groups; g++)
+    for (size_t g = 0; g < groups; g++) {
+        if (g + AHEAD < groups)
+            lanes_prefetch(t, row + 8 * (g + AHEAD), v->sums);
         lanes_start(t, row + 8 * g, v->sums, g);
+    }
     for (size_t r = 1; r < rounds; r++) {
         if (r % 64 == 0 && cancel_check(cancel))
             return 0;
@@ -249,7 +254,7 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
             } else if (!infinite) {
                 s->spare[to & ~SPARE] = out[l];
             } else {
-                s->cut_refs[to & ~SPARE] = (uint32_t)s->spares << 1; /* none */
+                s->cut_refs[to & ~SPARE] = ROW_REF(s->spares); /* none */
             }
         }
     }
@@ -257,8 +262,8 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
     return 1;
 }
 
-/* 0 if cancelled. state and sums of all keys must be set; points[none >> 1] and the next are two points that
- * no list holds on purpose. entries: at most s->max_entries, keys: at most s->max_keys. */
+/* 0 if cancelled. state and sums of all keys must be set; the point none and the next are two that no list
+ * holds on purpose. entries: at most s->max_entries, keys: at most s->max_keys. */
 static int lists_sum(lists *s, level v, const cancel_token *cancel)
 {
     uint32_t first[LIMIT_MAX + 1];
@@ -277,13 +282,14 @@ static int lists_sum(lists *s, level v, const cancel_token *cancel)
         for (size_t i = v.spare_first; i < v.spare_end; i++) {
             s->cut_keys[n] = s->cut_keys[i];
             s->cut_refs[n] = s->cut_refs[i];
-            n += s->cut_refs[i] >> 1 != s->spares;
+            n += s->cut_refs[i] != ROW_REF(s->spares);
         }
         v.key = s->cut_keys + v.spare_first;
         v.ref = s->cut_refs + v.spare_first;
         v.entries = n - v.spare_first;
-        v.points = s->spare;
-        v.none = (uint32_t)s->spares << 1;
+        v.points = s->spare->x;
+        v.y_at = ROW_Y;
+        v.none = ROW_REF(s->spares);
     }
     return 1;
 }

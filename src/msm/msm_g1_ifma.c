@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "curve/coord.h"
 #include "field/fp52.h"
-#include "msm/glv.h"
+#include "msm/hexagon.h"
 #include "msm/msm_private.h"
 
 #define FE_PARTS                        1
@@ -37,16 +37,16 @@ FP52_INLINE void fe_set_one(fe *r)
     fp52_set1(r, FP52_ONE);
 }
 
-#define AFFINE            g1_affine
-#define JACOBIAN          g1
-#define AFFINE_IS_INF(a)  (fp_is_zero(&(a)->x) && fp_is_zero(&(a)->y))
-#define COORD_NEG(r, a)   blst_fp_cneg(r, a, 1)
-#define POINT_FROM_AFFINE g1_from_affine
-#define POINT_TO_AFFINE   g1_to_affine
-#define POINT_DOUBLE      blst_p1_double
-#define POINT_MUL         g1_mul
-#define POINT_ADD         g1_add
-#define POINT_ADD_AFFINE  g1_add_affine
+#define AFFINE             g1_affine
+#define JACOBIAN           g1
+#define AFFINE_IS_INF(a)   (fp_is_zero(&(a)->x) && fp_is_zero(&(a)->y))
+#define coord_endomorphism fp_endomorphism
+#define COORD_NEG(r, a)    blst_fp_cneg(r, a, 1)
+#define POINT_FROM_AFFINE  g1_from_affine
+#define POINT_TO_AFFINE    g1_to_affine
+#define POINT_DOUBLE       blst_p1_double
+#define POINT_ADD          g1_add
+#define POINT_ADD_AFFINE   g1_add_affine
 
 /* Sets every lane to the inverse of lane 0 (loose); 0 if that is 0. */
 static int fe_invert_lane(fe *a)
@@ -120,37 +120,36 @@ static void points_none(point52 r[2])
     point_in(&r[1], &a);
 }
 
-/* The cube root of unity in radix 2^416. */
-static void points_beta(fe *r)
+/* The cube roots of unity in radix 2^416. */
+static void points_turns(fe r[2])
 {
     uint64_t limb[8];
     fe t, k;
     fp52_limbs(limb, &FP_BETA);
     fp52_set1(&t, limb);
     fp52_set1(&k, FP52_FROM_BLST);
-    fe_mul(r, &t, &k);
+    fe_mul(&r[0], &t, &k);
+    fe_mul(&r[1], &r[0], &r[0]);
 }
 
-/* Rows of eight bases (the first `count` of them) and their endomorphisms, in turn. */
-static void points_slice(point52 *r, const g1_affine *const base[8], size_t count, const fe *beta)
+/* Quads of eight bases, the first `count` of them. */
+static void points_slice(fe_rows *r, const g1_affine *const base[8], size_t count, const fe turn[2])
 {
-    fe x;
-    v8 y[8];
-    for (int l = 0; l < 8; l++) {
+    fe x, t;
+    for (int l = 0; l < 8; l++)
         x.l[l] = fp52_slice(&base[l]->x, 12);
-        y[l] = fp52_slice(&base[l]->y, 2);
-    }
     for (size_t l = 0; l < count; l++) {
-        _mm512_store_si512(r[2 * l].x, x.l[l]);
-        _mm512_store_si512(r[2 * l].y, y[l]);
-        _mm512_store_si512(r[2 * l + 1].y, y[l]);
+        _mm512_store_si512(r[QUAD * l].l, x.l[l]);
+        _mm512_store_si512(r[QUAD * l + 1].l, fp52_slice(&base[l]->y, 2));
     }
     v8_transpose(x.l);
-    fp52_mul_open(&x, &x, beta);
-    fp52_carry(&x);
-    v8_transpose(x.l);
-    for (size_t l = 0; l < count; l++)
-        _mm512_store_si512(r[2 * l + 1].x, x.l[l]);
+    for (size_t i = 0; i < 2; i++) {
+        fp52_mul_open(&t, &x, &turn[i]);
+        fp52_carry(&t);
+        v8_transpose(t.l);
+        for (size_t l = 0; l < count; l++)
+            _mm512_store_si512(r[QUAD * l + 2 + i].l, t.l[l]);
+    }
 }
 
 #include "msm/lists_ifma.h"

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "curve/coord.h"
 #include "field/fp2_52.h"
-#include "msm/glv.h"
+#include "msm/hexagon.h"
 #include "msm/msm_private.h"
 
 #define FE_PARTS  2
@@ -41,16 +41,16 @@ FP52_INLINE void fe_set_one(fe *r)
     FP52_UNROLL for (int i = 8; i < 16; i++) r->l[i] = _mm512_setzero_si512();
 }
 
-#define AFFINE            g2_affine
-#define JACOBIAN          g2
-#define AFFINE_IS_INF(a)  (fp2_is_zero(&(a)->x) && fp2_is_zero(&(a)->y))
-#define COORD_NEG(r, a)   blst_fp2_cneg(r, a, 1)
-#define POINT_FROM_AFFINE g2_from_affine
-#define POINT_TO_AFFINE   g2_to_affine
-#define POINT_DOUBLE      blst_p2_double
-#define POINT_MUL         g2_mul
-#define POINT_ADD         g2_add
-#define POINT_ADD_AFFINE  g2_add_affine
+#define AFFINE             g2_affine
+#define JACOBIAN           g2
+#define AFFINE_IS_INF(a)   (fp2_is_zero(&(a)->x) && fp2_is_zero(&(a)->y))
+#define coord_endomorphism fp2_endomorphism
+#define COORD_NEG(r, a)    blst_fp2_cneg(r, a, 1)
+#define POINT_FROM_AFFINE  g2_from_affine
+#define POINT_TO_AFFINE    g2_to_affine
+#define POINT_DOUBLE       blst_p2_double
+#define POINT_ADD          g2_add
+#define POINT_ADD_AFFINE   g2_add_affine
 
 /* Sets every lane to the inverse of lane 0; 0 if that is 0. */
 static int fe_invert_lane(fe *a)
@@ -141,35 +141,39 @@ static void points_none(point52 r[2])
     point_in(&r[1], &a);
 }
 
-/* The cube root of unity in radix 2^416; it lies in Fp. */
-static void points_beta(fe *r)
+/* The cube roots of unity in radix 2^416; they lie in Fp. */
+static void points_turns(fe r[2])
 {
     uint64_t limb[8];
-    fp52 t, k;
+    fp52 t, k, *w = &r[0].e.c[0];
     fp52_limbs(limb, &FP_BETA2);
     fp52_set1(&t, limb);
     fp52_set1(&k, FP52_FROM_BLST);
-    fp52_mul_open(&r->e.c[0], &t, &k);
-    fp52_carry(&r->e.c[0]);
+    fp52_mul_open(w, &t, &k);
+    fp52_carry(w);
+    fp52_mul_open(&r[1].e.c[0], w, w);
+    fp52_carry(&r[1].e.c[0]);
 }
 
-/* Rows of eight bases (the first `count` of them) and their endomorphisms, in turn. */
-static void points_slice(point52 *r, const g2_affine *const base[8], size_t count, const fe *beta)
+/* Quads of eight bases, the first `count` of them. */
+static void points_slice(fe_rows *r, const g2_affine *const base[8], size_t count, const fe turn[2])
 {
-    for (size_t l = 0; l < count; l++) {
-        (void)point_slice(&r[2 * l], base[l]);
-        memcpy(r[2 * l + 1].y, r[2 * l].y, sizeof r->y);
-    }
     for (int h = 0; h < 2; h++) {
-        fp52 x;
+        fp52 x, t;
         for (int l = 0; l < 8; l++)
             x.l[l] = fp52_slice(&base[l]->x.fp[h], 12);
+        for (size_t l = 0; l < count; l++) {
+            _mm512_store_si512(r[QUAD * l].l + 8 * h, x.l[l]);
+            _mm512_store_si512(r[QUAD * l + 1].l + 8 * h, fp52_slice(&base[l]->y.fp[h], 2));
+        }
         v8_transpose(x.l);
-        fp52_mul_open(&x, &x, &beta->e.c[0]);
-        fp52_carry(&x);
-        v8_transpose(x.l);
-        for (size_t l = 0; l < count; l++)
-            _mm512_store_si512(r[2 * l + 1].x + 8 * h, x.l[l]);
+        for (size_t i = 0; i < 2; i++) {
+            fp52_mul_open(&t, &x, &turn[i].e.c[0]);
+            fp52_carry(&t);
+            v8_transpose(t.l);
+            for (size_t l = 0; l < count; l++)
+                _mm512_store_si512(r[QUAD * l + 2 + i].l + 8 * h, t.l[l]);
+        }
     }
 }
 

@@ -41,13 +41,14 @@ static void stream_destroy(stream *s)
 static void stream_flush(stream *s)
 {
     lanes *t = &s->lists->lanes;
-    const uint32_t none = LANES << 1;
+    const uint32_t none = ROW_REF(LANES);
     size_t groups = s->started ? (s->pending + 7) / 8 : GROUPS;
     for (size_t i = 0; i < s->pending; i++)
-        s->ref[i] = point_slice(&s->rows[i], &s->bases[s->chosen[i]]) ? none : (uint32_t)i << 1;
+        s->ref[i] = point_slice(&s->rows[i], &s->bases[s->chosen[i]]) ? none : ROW_REF(i);
     for (size_t i = s->pending; i < 8 * groups; i++)
         s->ref[i] = none;
-    t->points = s->rows;
+    t->points = s->rows->x;
+    t->y_at = ROW_Y;
     t->none = none;
     if (s->started) {
         lanes_round(t, s->ref, NULL, groups);
@@ -84,7 +85,7 @@ static void stream_total(JACOBIAN *r, stream *s)
         lanes_rows(&t->lanes, g, s->rows + 8 * g);
         for (unsigned l = 0; l < 8; l++) {
             t->key[m] = 0;
-            t->ref[m] = (uint32_t)(8 * g + l) << 1;
+            t->ref[m] = ROW_REF(8 * g + l);
             m += !(t->lanes.infinite[g] >> l & 1);
         }
     }
@@ -92,8 +93,9 @@ static void stream_total(JACOBIAN *r, stream *s)
                .ref = t->ref,
                .entries = m,
                .keys = 1,
-               .points = s->rows,
-               .none = LANES << 1,
+               .points = s->rows->x,
+               .y_at = ROW_Y,
+               .none = ROW_REF(LANES),
                .sums = &sum,
                .state = &state};
     (void)lists_sum(t, v, NULL);

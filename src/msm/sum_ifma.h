@@ -2,27 +2,32 @@
  * windows_ifma.h and subset_ifma.h. */
 
 /* Wide terms at a time. Memory for the rows of limbs is 256 bytes each in G1, 512 in G2, and threads that
- * gather from more of it than the caches hold wait for each other: with windows of up to 16 bits, chunks of
+ * gather from more of it than the caches hold wait for each other: with small windows chunks of
  * 2^18 or 2^19 cost one thread nothing and let two of them run at 1.83 instead of 1.55 times its speed.
  * Larger windows need more terms to fill their buckets. */
 #define CHUNK_LEAST      ((size_t)1 << 18)
 #define CHUNK_MOST       ((size_t)1 << 19)
-#define CHUNK_MOST_LARGE ((size_t)1 << 21) /* windows of more than 16 bits */
+#define CHUNK_MOST_LARGE ((size_t)1 << 21) /* windows of LARGE buckets and more */
+#define LARGE            100000
 
-/* The bits of a window: additions are two a term and two a bucket in every window. A large window pays if
- * every chunk still brings several points to each bucket. */
-static unsigned choose_window(size_t n)
+static size_t choose_chunk(size_t n, uint32_t buckets)
 {
-    static const uint8_t sizes[] = {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19};
-    unsigned best = 6;
+    size_t most = buckets < LARGE ? CHUNK_MOST : CHUNK_MOST_LARGE, chunk = n / 4;
+    return chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk > most ? most : chunk;
+}
+
+/* How many windows: additions are one a term and, as measured, one and a half a bucket in each. Every chunk
+ * starts and stores the sums of all buckets, which costs about a third of an addition each. */
+static unsigned choose_windows(size_t n)
+{
+    unsigned best = 0;
     double least = 0;
-    for (unsigned i = 0; i < sizeof sizes; i++) {
-        double buckets = (double)((size_t)1 << (sizes[i] - 1)), points = 2.0 * (double)n;
-        double cost = glv_windows(sizes[i]) * (points + 2.2 * buckets + 600);
-        if (sizes[i] > 16 && n < (size_t)1 << 23)
-            continue;
-        if (i == 0 || cost < least)
-            least = cost, best = sizes[i];
+    for (unsigned w = HEXAGON_LEAST; w <= HEXAGON_MOST; w++) {
+        uint32_t m = hexagon_radix(w), buckets = (uint32_t)((uint64_t)m * m / 6);
+        double chunks = (double)n / (double)choose_chunk(n, buckets);
+        double cost = w * ((double)n + buckets * (1.55 + 0.35 * chunks) + 600);
+        if (m && (!best || cost < least))
+            least = cost, best = w;
     }
     return best;
 }
@@ -31,27 +36,26 @@ static unsigned choose_window(size_t n)
  * so that threads of unequal speed finish together; also where a window is larger. */
 static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
 {
-    uint32_t group = TASK_KEYS / j->buckets, pieces = 1, tasks = threads > 4 ? 4 * threads : 8 * threads;
-    if (threads > 1 && group > (j->buckets < 2048 ? (j->windows + 2 * threads - 1) / (2 * threads) : 1))
-        group = j->buckets < 2048 ? (j->windows + 2 * threads - 1) / (2 * threads) : 1;
+    uint32_t buckets = j->hex.buckets, windows = j->hex.windows, task_keys = TASK_KEYS;
+    if (buckets >= LARGE)
+        task_keys = TASK_KEYS_LARGE;
+    uint32_t group = task_keys / buckets, pieces = 1, tasks = threads > 4 ? 4 * threads : 8 * threads;
+    if (threads > 1 && group > (buckets < 2048 ? (windows + 2 * threads - 1) / (2 * threads) : 1))
+        group = buckets < 2048 ? (windows + 2 * threads - 1) / (2 * threads) : 1;
     if (group < 1)
         group = 1;
-    while (j->buckets / pieces > TASK_KEYS ||
-           (group == 1 && threads > 1 && pieces * j->windows < tasks && j->buckets / pieces > 2048))
-        pieces *= 2;
+    while (buckets / pieces > task_keys ||
+           (group == 1 && threads > 1 && pieces * windows < tasks && buckets / pieces > 2048))
+        pieces++;
     j->pieces = pieces;
-    j->parts = mem_calloc((size_t)j->windows * pieces, sizeof *j->parts);
+    j->parts = mem_calloc((size_t)windows * pieces, sizeof *j->parts);
     if (!j->parts)
-        return mem_error(err, (size_t)j->windows * pieces * sizeof *j->parts, "a sum of points");
-    for (uint32_t w = 0; w < j->windows; w += group) {
-        /* the top window holds what is left of the bits: its digits are at most 2^top, the carry included */
-        unsigned top = GLV_BITS - j->c * (j->windows - 1);
-        uint32_t used = w + 1 == j->windows && top + 1 < j->c ? (uint32_t)1 << top : j->buckets;
-        uint32_t buckets = used / pieces ? used / pieces : 1;
-        for (uint32_t i = 0; i < pieces && i * buckets < used; i++)
-            j->parts[j->part_count++] =
-                (part){w, group < j->windows - w ? group : j->windows - w, i * buckets, buckets};
-    }
+        return mem_error(err, (size_t)windows * pieces * sizeof *j->parts, "a sum of points");
+    uint32_t piece = (buckets + pieces - 1) / pieces;
+    for (uint32_t w = 0; w < windows; w += group)
+        for (uint32_t i = 0; i < buckets; i += piece)
+            j->parts[j->part_count++] = (part){w, group < windows - w ? group : windows - w, i,
+                                               piece < buckets - i ? piece : buckets - i, i / piece};
     return CUZK_OK;
 }
 
@@ -68,64 +72,74 @@ static void *take(pool *p, memory *list, size_t *count, size_t bytes)
     return at;
 }
 
+static void multiply_short(JACOBIAN *p, uint32_t m)
+{
+    JACOBIAN once = *p;
+    for (int bit = 30 - __builtin_clz(m); bit >= 0; bit--) {
+        POINT_DOUBLE(p, p);
+        if (m >> bit & 1)
+            POINT_ADD(p, p, &once);
+    }
+}
+
 /* The windows of all wide terms. */
 static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tuning *tuning, pool *p,
                             cuzk_error *err)
 {
     unsigned threads = pool_size(p);
     memory list[8];
-    size_t taken = 0, worker_bytes = 0;
+    size_t taken = 0, worker_bytes = 0, room = 0;
     cuzk_status st = CUZK_OK;
-    j->c = tuning && tuning->window ? tuning->window : choose_window(wide);
-    j->windows = glv_windows(j->c);
-    j->buckets = (uint32_t)1 << (j->c - 1);
-    size_t most = j->c > 16 ? CHUNK_MOST_LARGE : CHUNK_MOST, chunk = wide / 4;
-    chunk = chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk > most ? most : chunk;
-    if (tuning && tuning->chunk)
-        chunk = tuning->chunk;
+    unsigned windows = tuning && tuning->windows ? tuning->windows : choose_windows(wide);
+    if (!hexagon_init(&j->hex, windows))
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "no digits for %u windows", windows);
+    size_t chunk = tuning && tuning->chunk ? tuning->chunk : choose_chunk(wide, j->hex.buckets);
     j->chunk = wide < chunk ? (wide + 7) / 8 * 8 : chunk + BLOCK;
-    j->stride = 2 * j->chunk + 352; /* an odd multiple of 32 more: planes do not share sets of the caches */
-    points_beta(&j->beta);
+    j->stride = j->chunk + 352; /* an odd multiple of 32 more: planes do not share sets of the caches */
+    points_turns(j->turn);
     if ((st = make_parts(j, threads, err)))
         goto exit;
-    size_t keys = (size_t)j->parts[0].windows * j->parts[0].buckets,
-           entries = j->parts[0].windows * 2 * j->chunk;
-    if (entries < 2 * (size_t)j->buckets)
-        entries = 2 * (size_t)j->buckets;
-    size_t keys_of_part = keys;
-    if (keys < 4096)
-        keys = 4096;
+    size_t keys_of_part = (size_t)j->parts[0].windows * j->parts[0].buckets, keys = keys_of_part;
+    size_t entries = j->parts[0].windows * j->chunk;
+    unsigned log = hexagon_log(&j->hex);
+    j->sets = 2 * (size_t)j->parts[0].windows;
+    if (entries < 2 * (keys + (j->sets << log)))
+        entries = 2 * (keys + (j->sets << log));
+    if (keys < j->sets << log)
+        keys = j->sets << log;
     size_t sets = 1;
+    room = reducer_bytes(j->sets, log);
     j->one_chunk = wide <= j->chunk;
     if (j->one_chunk)
         sets = threads;
-    j->kept = j->one_chunk ? keys_of_part : (size_t)j->windows * j->buckets;
+    j->kept = j->one_chunk ? keys_of_part : (size_t)windows * j->hex.buckets;
     size_t sums = sets * (j->kept + 2);
-    j->points = take(p, list, &taken, (2 * j->chunk + 2) * sizeof(point52));
-    j->digits = take(p, list, &taken, j->windows * j->stride * sizeof(int32_t));
+    j->points = take(p, list, &taken, QUAD * (j->chunk + 2) * sizeof(fe_rows));
+    j->codes = take(p, list, &taken, windows * j->stride * sizeof(uint32_t));
     j->sums = take(p, list, &taken, sums * sizeof(point52));
     j->state = take(p, list, &taken, sums);
-    j->total = take(p, list, &taken, j->windows * j->pieces * sizeof(JACOBIAN));
+    j->total = take(p, list, &taken, windows * j->pieces * sizeof(JACOBIAN));
     j->worker = take(p, list, &taken, threads * sizeof(lists *));
-    j->scratch = take(p, list, &taken, threads * sizeof(point52 *));
+    j->scratch = take(p, list, &taken, threads * sizeof(void *));
     int ok = taken == 7;
     if (ok) {
         memset(j->state, 0, sums);
-        memset(j->total, 0, j->windows * j->pieces * sizeof(JACOBIAN));
+        memset(j->total, 0, windows * j->pieces * sizeof(JACOBIAN));
         memset(j->worker, 0, threads * sizeof(lists *));
-        memset(j->scratch, 0, threads * sizeof(point52 *));
+        memset(j->scratch, 0, threads * sizeof(void *));
     }
     for (unsigned i = 0; ok && i < threads; i++) {
         j->worker[i] = lists_create(p, keys, entries, &worker_bytes);
-        j->scratch[i] = pool_take(p, SUMS * sizeof(point52));
+        j->scratch[i] = pool_take(p, room);
         ok = j->worker[i] && j->scratch[i];
     }
     if (!ok) {
-        st = mem_error(err, (2 * j->chunk + sums) * sizeof(point52) + threads * worker_bytes,
+        st = mem_error(err,
+                       QUAD * j->chunk * sizeof(fe_rows) + sums * sizeof(point52) + threads * worker_bytes,
                        "a sum of points");
         goto exit;
     }
-    points_none(j->points + 2 * j->chunk);
+    quads_none(j->points + QUAD * j->chunk);
     for (size_t i = 1; i <= sets; i++)
         points_none(j->sums + i * (j->kept + 2) - 2);
     for (size_t b = 0; b < j->blocks && !st;) {
@@ -146,16 +160,16 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
     if (st || (st = msm_stopped(j->cancel, err)))
         goto exit;
     memset(out, 0, sizeof *out);
-    for (unsigned w = j->windows; w-- > 0;) {
-        for (unsigned i = 0; i < j->c; i++)
-            POINT_DOUBLE(out, out);
+    for (unsigned w = windows; w-- > 0;) {
+        if (w + 1 < windows)
+            multiply_short(out, j->hex.radix);
         for (uint32_t i = 0; i < j->pieces; i++)
             POINT_ADD(out, out, &j->total[w * j->pieces + i]);
     }
 exit:
     for (unsigned i = 0; taken == 7 && i < threads; i++) {
         pool_give(p, j->worker[i], worker_bytes);
-        pool_give(p, j->scratch[i], SUMS * sizeof(point52));
+        pool_give(p, j->scratch[i], room);
     }
     while (taken)
         taken--, pool_give(p, list[taken].at, list[taken].bytes);

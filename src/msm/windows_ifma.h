@@ -1,18 +1,18 @@
-/* The sum of scalar * point by signed windows of the two halves that the endomorphism gives. Template, after
- * lists_ifma.h.
+/* The sum of scalar * point by windows of hexagonal digits (hexagon.h). Template, after lists_ifma.h.
  *
  * Terms are taken in blocks: zeros are dropped, ones are left to the subset sum, the others ("wide") are
- * packed. A chunk of at most CHUNK wide terms becomes rows of limbs (point and endomorphism, 2 per term) and
- * planes of digits (one per window); then every task, some windows or a part of one, picks the digits that
+ * packed. A chunk of at most CHUNK wide terms becomes rows of limbs (a quad of each term) and
+ * planes of codes (one per window); then every task, some windows or a part of one, picks the codes that
  * fall into its buckets and sums by bucket. Buckets go on from chunk to chunk, so that memory is bounded
  * whatever n. */
 
-#define BLOCK     4096
-#define TASK_KEYS 32768 /* buckets of a task, about */
-#define SUMS      8192  /* points of the row and column sums of one thread */
+#define BLOCK           4096
+#define TASK_KEYS       32768 /* buckets of a task, about */
+#define TASK_KEYS_LARGE 65536 /* where windows are many times as large */
 
 typedef struct part {
     uint32_t window, windows, bucket, buckets; /* buckets of each window */
+    uint32_t piece;                            /* of the window */
 } part;
 
 typedef struct sum_job {
@@ -21,15 +21,14 @@ typedef struct sum_job {
     const scalar *k;
     size_t n;
     const cancel_token *cancel;
-    unsigned c, windows;
-    size_t chunk, stride; /* wide terms of a chunk; digits of a plane */
-    uint32_t buckets;     /* of a window */
+    hexagon hex;
+    size_t chunk, stride; /* wide terms of a chunk; codes of a plane */
     size_t blocks;
     uint32_t *wide, *ones; /* wide terms before a block; ones in it */
     size_t block_first;
     size_t terms;    /* wide terms of the chunk at hand */
-    point52 *points; /* 2 a term, and two that stand for none */
-    int32_t *digits;
+    fe_rows *points; /* QUAD a term, and twice as many that stand for none */
+    uint32_t *codes;
     point52 *sums; /* buckets of all windows, or of one part for each thread where all terms fit one chunk */
     uint8_t *state;
     size_t kept;   /* how many */
@@ -37,11 +36,21 @@ typedef struct sum_job {
     part *parts;
     size_t part_count;
     lists **worker;
-    point52 **scratch; /* SUMS points each */
-    JACOBIAN *total;   /* by window and piece of it */
-    uint32_t pieces;   /* parts of a window */
-    fe beta;
+    void **scratch;  /* a reducer's */
+    size_t sets;     /* most columns and rows that are reduced together, in windows */
+    JACOBIAN *total; /* by window and piece of it */
+    uint32_t pieces; /* parts of a window */
+    fe turn[2];      /* w and w^2 */
 } sum_job;
+
+/* Two quads that stand for none, whatever the turn. */
+static void quads_none(fe_rows r[2 * QUAD])
+{
+    point52 none[2];
+    points_none(none);
+    for (int i = 0; i < 2 * QUAD; i++)
+        memcpy(r[i].l, i % QUAD == 1 ? none[i / QUAD].y : none[i / QUAD].x, sizeof r->l);
+}
 
 static inline int scalar_kind(const scalar *k) /* 0, 1, or 2: wide */
 {
@@ -65,58 +74,25 @@ static void count_blocks(void *ctx, size_t first, size_t end, unsigned worker)
     }
 }
 
-/* Digits of eight terms: magnitudes low and high of both parts, which parts are negative. */
-static void recode(const sum_job *j, size_t slot, __mmask8 present, const uint64_t half_part[4][8],
-                   __mmask8 negative0, __mmask8 negative1)
-{
-    const v8 mask = v8_set1(((uint64_t)1 << j->c) - 1), count = v8_set1(j->c),
-             full = v8_set1((uint64_t)1 << j->c);
-    const v8 half = v8_set1((uint64_t)1 << (j->c - 1)), one = v8_set1(1), zero = _mm512_setzero_si512();
-    v8 al = _mm512_loadu_si512(half_part[0]), ah = _mm512_loadu_si512(half_part[1]), ca = zero;
-    v8 bl = _mm512_loadu_si512(half_part[2]), bh = _mm512_loadu_si512(half_part[3]), cb = zero;
-    for (unsigned w = 0; w < j->windows; w++) {
-        v8 x = V8_ADD(_mm512_and_si512(al, mask), ca), y = V8_ADD(_mm512_and_si512(bl, mask), cb);
-        v8 ra = _mm512_sllv_epi64(ah, V8_SUB(v8_set1(64), count)),
-           rb = _mm512_sllv_epi64(bh, V8_SUB(v8_set1(64), count));
-        al = _mm512_or_si512(_mm512_srlv_epi64(al, count), ra);
-        bl = _mm512_or_si512(_mm512_srlv_epi64(bl, count), rb);
-        ah = _mm512_srlv_epi64(ah, count);
-        bh = _mm512_srlv_epi64(bh, count);
-        __mmask8 ga = _mm512_cmpgt_epi64_mask(x, half), gb = _mm512_cmpgt_epi64_mask(y, half);
-        ca = _mm512_maskz_mov_epi64(ga, one);
-        cb = _mm512_maskz_mov_epi64(gb, one);
-        x = _mm512_mask_sub_epi64(x, ga, x, full);
-        y = _mm512_mask_sub_epi64(y, gb, y, full);
-        x = _mm512_mask_sub_epi64(x, negative0, zero, x);
-        y = _mm512_mask_sub_epi64(y, negative1, zero, y);
-        x = _mm512_or_si512(_mm512_and_si512(x, v8_set1(0xffffffff)), _mm512_slli_epi64(y, 32));
-        _mm512_mask_storeu_epi64(j->digits + w * j->stride + 2 * slot, present, x);
-    }
-}
-
-/* Turns up to eight terms into rows and digits from `slot` on. */
+/* Turns up to sixteen terms into rows and codes from `slot` on. */
 static void convert_group(const sum_job *j, const uint32_t *term, size_t count, size_t slot)
 {
-    uint64_t halves[4][8] = {{0}};
-    __mmask8 negative0 = 0, negative1 = 0;
-    const AFFINE *base[8];
+    uint64_t words[4][16] = {{0}};
+    const AFFINE *base[16];
     for (size_t l = 0; l < count; l++) {
-        glv_part split[2];
         base[l] = &j->bases[j->index ? j->index[term[l]] : term[l]];
         if (AFFINE_IS_INF(base[l]))
             continue;
-        glv_split(split, &j->k[term[l]]);
-        halves[0][l] = (uint64_t)split[0].magnitude;
-        halves[1][l] = (uint64_t)(split[0].magnitude >> 64);
-        halves[2][l] = (uint64_t)split[1].magnitude;
-        halves[3][l] = (uint64_t)(split[1].magnitude >> 64);
-        negative0 |= (__mmask8)(split[0].negative << l);
-        negative1 |= (__mmask8)(!split[1].negative << l); /* z^2 P is minus the endomorphism */
+        scalar k = j->k[term[l]];
+        glv_reduce(&k);
+        for (int i = 0; i < 4; i++)
+            words[i][l] = k.l[i];
     }
-    for (size_t l = count; l < 8; l++)
+    for (size_t l = count; l < 16; l++)
         base[l] = base[0];
-    recode(j, slot, (__mmask8)((1u << count) - 1), (const uint64_t(*)[8])halves, negative0, negative1);
-    points_slice(j->points + 2 * slot, base, count, &j->beta);
+    hexagon_codes_ifma(j->codes + slot, j->stride, (unsigned)count, &j->hex, (const uint64_t(*)[16])words);
+    for (size_t l = 0; l < count; l += 8)
+        points_slice(j->points + QUAD * (slot + l), base + l, count - l < 8 ? count - l : 8, j->turn);
 }
 
 static void convert_blocks(void *ctx, size_t task, unsigned worker)
@@ -129,108 +105,169 @@ static void convert_blocks(void *ctx, size_t task, unsigned worker)
         term[m] = (uint32_t)i;
         m += scalar_kind(&j->k[i]) == 2;
     }
-    for (size_t i = 0; i < m; i += 8) {
-        for (size_t l = i + 16; l < i + 24 && l < m; l++) {
+    for (size_t i = 0; i < m; i += 16) {
+        for (size_t l = i + 16; l < i + 32 && l < m; l++) {
             const char *base = (const char *)&j->bases[j->index ? j->index[term[l]] : term[l]];
             for (size_t at = 0; at < sizeof(AFFINE); at += 64)
                 _mm_prefetch(base + at, _MM_HINT_T0);
         }
-        convert_group(j, term + i, m - i < 8 ? m - i : 8, slot + i);
+        convert_group(j, term + i, m - i < 16 ? m - i : 16, slot + i);
     }
 }
 
-/* Packs the digits of one window that fall into the buckets of a part: keys and references. */
-static size_t pick_digits(const sum_job *j, const part *t, uint32_t w, uint32_t *key, uint32_t *ref, size_t m)
+/* Packs the codes of one window that fall into the buckets of a part: keys and references. */
+static size_t pick_codes(const sum_job *j, const part *t, uint32_t w, uint32_t *key, uint32_t *ref, size_t m)
 {
-    const int32_t *digit = j->digits + (t->window + w) * j->stride;
-    const __m512i offset = _mm512_set1_epi32((int)(w * t->buckets) - (int)t->bucket - 1);
+    const uint32_t *code = j->codes + (t->window + w) * j->stride;
     const __m512i low = _mm512_set1_epi32((int)t->bucket), count = _mm512_set1_epi32((int)t->buckets);
-    const __m512i one = _mm512_set1_epi32(1);
-    __m512i at = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 1);
-    for (size_t i = 0; i < 2 * j->terms; i += 16) {
-        __m512i d = _mm512_loadu_si512(digit + i), a = _mm512_abs_epi32(d);
-        __mmask16 in = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(_mm512_sub_epi32(a, one), low), count);
-        __m512i r = _mm512_mask_or_epi32(at, _mm512_movepi32_mask(d), at, one);
-        if (i + 16 > 2 * j->terms)
-            in &= (__mmask16)((1u << (2 * j->terms - i)) - 1);
-        _mm512_storeu_si512(key + m, _mm512_maskz_compress_epi32(in, _mm512_add_epi32(a, offset)));
+    const __m512i offset = _mm512_set1_epi32((int)(w * t->buckets)), turn = _mm512_set1_epi32(7);
+    __m512i at = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 3);
+    for (size_t i = 0; i < j->terms; i += 16) {
+        __m512i c = _mm512_loadu_si512(code + i), bucket = _mm512_sub_epi32(_mm512_srli_epi32(c, 3), low);
+        __mmask16 in = _mm512_cmplt_epu32_mask(bucket, count);
+        if (i + 16 > j->terms)
+            in &= (__mmask16)((1u << (j->terms - i)) - 1);
+        __m512i r = _mm512_or_si512(at, _mm512_and_si512(c, turn));
+        _mm512_storeu_si512(key + m, _mm512_maskz_compress_epi32(in, _mm512_add_epi32(bucket, offset)));
         _mm512_storeu_si512(ref + m, _mm512_maskz_compress_epi32(in, r));
         m += (size_t)__builtin_popcount(in);
-        at = _mm512_add_epi32(at, _mm512_set1_epi32(32));
+        at = _mm512_add_epi32(at, _mm512_set1_epi32(16 << 3));
     }
     return m;
 }
 
-/* sum k S_k and sum S_k of 2^log points by sums of rows and of columns. points[2^log] and the next stand for
- * none. room: points for the sums. Returns 0 if cancelled. */
-static int weighted(lists *s, JACOBIAN *weight, JACOBIAN *total, const point52 *points, const uint8_t *state,
-                    unsigned log, uint32_t none, point52 *room, const cancel_token *cancel)
+/* Where one thread reduces buckets: sums of rows and columns, those of their sums, and so on. */
+typedef struct reducer {
+    point52 *points;
+    uint8_t *state;
+    JACOBIAN *weight;
+} reducer;
+
+/* Points for all levels of `sets` sets of 2^log, and the two that stand for none in each. */
+static size_t reducer_points(size_t sets, unsigned log)
 {
-    size_t n = (size_t)1 << log;
-    memset(weight, 0, sizeof *weight);
-    memset(total, 0, sizeof *total);
+    return 2 * (sets << log) + 2 * (HEXAGON_LOG + 1);
+}
+static size_t reducer_bytes(size_t sets, unsigned log)
+{
+    return reducer_points(sets, log) * (sizeof(point52) + 1) + 8 * sets * sizeof(JACOBIAN) + 64;
+}
+static void reducer_place(reducer *r, void *at, size_t sets, unsigned log)
+{
+    r->points = at;
+    r->weight = (JACOBIAN *)(r->points + reducer_points(sets, log));
+    r->state = (uint8_t *)(r->weight + 8 * sets);
+}
+
+/* r.weight[i] = sum k r.points[i 2^log + k], by sums of rows and of columns, which are sets of their own.
+ * What follows in r is overwritten. Returns 0 if cancelled. */
+static int weighted(lists *s, reducer r, size_t sets, unsigned log, const cancel_token *cancel)
+{
+    size_t n = sets << log, m = 0;
     if (log <= 3) {
-        for (size_t k = n; k-- > 0;) {
-            AFFINE a;
-            if (state[k]) {
-                point_out(&a, &points[k]);
-                POINT_ADD_AFFINE(total, total, &a);
+        for (size_t i = 0; i < sets; i++) {
+            JACOBIAN total, *weight = &r.weight[i];
+            memset(weight, 0, sizeof *weight);
+            memset(&total, 0, sizeof total);
+            for (size_t k = (i + 1) << log; k-- > i << log;) {
+                AFFINE a;
+                if (r.state[k]) {
+                    point_out(&a, &r.points[k]);
+                    POINT_ADD_AFFINE(&total, &total, &a);
+                }
+                if (k > i << log)
+                    POINT_ADD(weight, weight, &total);
             }
-            if (k)
-                POINT_ADD(weight, weight, total);
         }
         return 1;
     }
-    unsigned column_log = log / 2, row_log = log - column_log;
-    size_t columns = (size_t)1 << column_log, rows = (size_t)1 << row_log, m = 0;
-    uint8_t sum_state[2 * 2048 + 2] = {0};
-    JACOBIAN by_row, unused;
+    unsigned column_log = log / 2, line_log = log - column_log;
+    reducer next = {r.points + n + 2, r.state + n, r.weight + sets};
+    points_none(r.points + n);
+    memset(next.state, 0, 2 * sets << line_log);
     for (size_t k = 0; k < n; k++) {
-        if (!state[k])
+        size_t set = k >> log, row = (k >> column_log) & (((size_t)1 << line_log) - 1);
+        if (!r.state[k])
             continue;
-        s->key[m] = (uint32_t)(k >> column_log);
-        s->key[m + 1] = (uint32_t)(rows + (k & (columns - 1)));
-        s->ref[m] = s->ref[m + 1] = (uint32_t)k << 1;
+        s->key[m] = (uint32_t)((2 * set << line_log) + row);
+        s->key[m + 1] = (uint32_t)(((2 * set + 1) << line_log) + (k & (((size_t)1 << column_log) - 1)));
+        s->ref[m] = s->ref[m + 1] = ROW_REF(k);
         m += 2;
     }
     level v = {.key = s->key,
                .ref = s->ref,
                .entries = m,
-               .keys = rows + columns,
-               .points = points,
-               .none = none,
-               .sums = room,
-               .state = sum_state};
-    if (!lists_sum(s, v, cancel))
+               .keys = 2 * sets << line_log,
+               .points = r.points->x,
+               .y_at = ROW_Y,
+               .none = ROW_REF(n),
+               .sums = next.points,
+               .state = next.state};
+    if (!lists_sum(s, v, cancel) || !weighted(s, next, 2 * sets, line_log, cancel))
         return 0;
-    points_none(room + rows + columns);
-    uint32_t sum_none = (uint32_t)(rows + columns) << 1;
-    point52 *rest = room + rows + columns + 2;
-    if (!weighted(s, &by_row, total, room, sum_state, row_log, sum_none, rest, cancel) ||
-        !weighted(s, weight, &unused, room + rows, sum_state + rows, column_log, (uint32_t)columns << 1, rest,
-                  cancel))
-        return 0;
-    for (unsigned i = 0; i < column_log; i++)
-        POINT_DOUBLE(&by_row, &by_row);
-    POINT_ADD(weight, weight, &by_row);
+    for (size_t i = 0; i < sets; i++) {
+        r.weight[i] = next.weight[2 * i];
+        for (unsigned k = 0; k < column_log; k++)
+            POINT_DOUBLE(&r.weight[i], &r.weight[i]);
+        POINT_ADD(&r.weight[i], &r.weight[i], &next.weight[2 * i + 1]);
+    }
     return 1;
 }
 
-/* The sums of the windows of a part from their buckets; bucket b holds the points of digit b + 1. */
+/* Lists the buckets of a part of a window that hold points: for column x, and for row y; the others follow
+ * after 2^log. at: of the first one. */
+static size_t list_lines(const hexagon *h, lists *s, size_t m, const part *t, const uint8_t *state, size_t at,
+                         uint32_t key)
+{
+    uint32_t y = 0, row = 0, lines = (uint32_t)1 << hexagon_log(h);
+    while (row + hexagon_row_length(h, y) <= t->bucket)
+        row += hexagon_row_length(h, y++);
+    for (uint32_t k = 0; k < t->buckets; k++) {
+        uint32_t x = t->bucket + k - row + 1;
+        if (x > hexagon_row_length(h, y)) {
+            row += hexagon_row_length(h, y++);
+            x = 1;
+        }
+        if (!state[at + k])
+            continue;
+        s->key[m] = key + x;
+        s->ref[m++] = ROW_REF(at + k);
+        s->key[m] = key + lines + y;
+        s->ref[m] = ROW_REF(at + k);
+        m += y != 0;
+    }
+    return m;
+}
+
+/* The sums of the windows of a part: columns weighed by x, rows by y and 1 + w. Bucket b of window w is
+ * sums[w * t->buckets + b]; sums[none] and the next stand for none. */
 static void reduce_buckets(const sum_job *j, const part *t, const point52 *sums, const uint8_t *state,
                            size_t none, unsigned worker)
 {
-    unsigned log = (unsigned)__builtin_ctz(t->buckets);
+    lists *s = j->worker[worker];
+    unsigned log = hexagon_log(&j->hex);
+    size_t m = 0, sets = 2 * (size_t)t->windows;
+    reducer r;
+    reducer_place(&r, j->scratch[worker], j->sets, log);
+    memset(r.state, 0, sets << log);
+    for (uint32_t w = 0; w < t->windows; w++)
+        m = list_lines(&j->hex, s, m, t, state, (size_t)w * t->buckets, 2 * w << log);
+    level v = {.key = s->key,
+               .ref = s->ref,
+               .entries = m,
+               .keys = sets << log,
+               .points = sums->x,
+               .y_at = ROW_Y,
+               .none = ROW_REF(none),
+               .sums = r.points,
+               .state = r.state};
+    if (!lists_sum(s, v, j->cancel) || !weighted(s, r, sets, log, j->cancel))
+        return;
     for (uint32_t w = 0; w < t->windows; w++) {
-        JACOBIAN weight, total, *out = &j->total[(t->window + w) * j->pieces + t->bucket / t->buckets];
-        size_t first = (size_t)w * t->buckets;
-        scalar offset = {{t->bucket + 1}};
-        if (!weighted(j->worker[worker], &weight, &total, sums + first, state + first, log,
-                      (uint32_t)(none - first) << 1, j->scratch[worker], j->cancel))
-            return;
-        if (t->bucket)
-            POINT_MUL(&total, &total, &offset);
-        POINT_ADD(out, &weight, &total);
+        JACOBIAN *out = &j->total[(t->window + w) * j->pieces + t->piece], rows = r.weight[2 * w + 1];
+        POINT_ADD(out, &r.weight[2 * w], &rows);
+        coord_endomorphism(&rows.x, &rows.x);
+        POINT_ADD(out, out, &rows);
     }
 }
 
@@ -239,7 +276,8 @@ static void fill_part(void *ctx, size_t task, unsigned worker)
     const sum_job *j = ctx;
     const part *t = &j->parts[task];
     lists *s = j->worker[worker];
-    size_t m = 0, keys = (size_t)t->windows * t->buckets, first = (size_t)t->window * j->buckets + t->bucket;
+    size_t m = 0, keys = (size_t)t->windows * t->buckets;
+    size_t first = (size_t)t->window * j->hex.buckets + t->bucket;
     if (cancel_check(j->cancel))
         return;
     if (j->one_chunk) {
@@ -247,13 +285,14 @@ static void fill_part(void *ctx, size_t task, unsigned worker)
         memset(j->state + first, 0, keys);
     }
     for (uint32_t w = 0; w < t->windows; w++)
-        m = pick_digits(j, t, w, s->key, s->ref, m);
+        m = pick_codes(j, t, w, s->key, s->ref, m);
     level v = {.key = s->key,
                .ref = s->ref,
                .entries = m,
                .keys = keys,
-               .points = j->points,
-               .none = (uint32_t)(2 * j->chunk) << 1,
+               .points = j->points->l,
+               .y_at = QUAD_Y,
+               .none = QUAD_REF(j->chunk),
                .sums = j->sums + first,
                .state = j->state + first};
     if (lists_sum(s, v, j->cancel) && j->one_chunk)
@@ -264,7 +303,7 @@ static void reduce_part(void *ctx, size_t task, unsigned worker)
 {
     const sum_job *j = ctx;
     const part *t = &j->parts[task];
-    size_t first = (size_t)t->window * j->buckets + t->bucket;
+    size_t first = (size_t)t->window * j->hex.buckets + t->bucket;
     if (!cancel_check(j->cancel))
         reduce_buckets(j, t, j->sums + first, j->state + first, j->kept - first, worker);
 }

@@ -3,6 +3,7 @@
  * form. */
 #include "base/cpu.h"
 #include "base/mem.h"
+#include "msm/hexagon.h"
 #include "msm/msm_private.h"
 #include "support/math.h"
 #include <setjmp.h>
@@ -109,11 +110,14 @@ static void windows(void **state)
         fr_mul(&t, &t, &m);
         fr_add(&sum, &sum, &t);
     }
-    for (unsigned c = 6; c <= 19; c++)
+    for (unsigned c = HEXAGON_LEAST; c <= HEXAGON_MOST; c++)
         for (int way = 0; way < 3; way++) {
             g1 have;
             cuzk_error err;
             msm_tuning tuning = {c, way == 2 ? 4096 : 0};
+            hexagon h;
+            if (!hexagon_init(&h, c))
+                continue;
             assert_int_equal(msm_g1_ifma_tuned(&have, bases, k, n, &tuning, way ? p : NULL, &err), CUZK_OK);
             expect(&have, &sum);
         }
