@@ -260,11 +260,12 @@ static cuzk_status value_at(context &c, const uint4 *x, size_t n, const fr &z, f
     *out = reduce(*out);
     return CUZK_OK;
 }
-// Products of a transform in units of a Montgomery product: for eight elements in three levels seven by powers,
-// four by constants in 76 wide products instead of 112.
+// Products of a transform in units of a Montgomery product, of 112 wide ones: for eight elements in three levels
+// seven by powers (88, but for the deepest stage) and four by constants (76).
 static double transform_products(int log)
 {
-    return (7 + 4 * 76.0 / 112) / 24 * log * (double)((size_t)1 << log);
+    double by_powers = 7 * (88.0 * (log - 3) + 112.0 * 3), by_constants = 4 * 76.0 * log;
+    return (by_powers + by_constants) / 112 / 24 * (double)((size_t)1 << log);
 }
 static cuzk_status bench_ntt(bench_job &b, bool inverse)
 {

@@ -1,9 +1,9 @@
 // Products of Fr by factors known beforehand: the constants of a transform.
 //
-// A Montgomery product takes its factor w once and divides by 2^256: eight rows of reduction, six wide products
-// each. Where w is known, multiples of it by powers of two can be kept beside it, and few rows are left: the
-// upper digits of x meet a factor that is already multiplied by their weight. All of w below are canonical, x
-// is any 256-bit value.
+// A Montgomery product takes its factor w once and divides by 2^256: eight rows of reduction, six wide
+// products each. Where w is known, multiples of it by powers of two can be kept beside it, and few rows are
+// left: the upper digits of x meet a factor that is already multiplied by their weight. All of w below are
+// canonical, x is any 256-bit value.
 #pragma once
 #include "fr.cuh"
 
@@ -65,10 +65,10 @@ HD fr mul_rows_chain(const uint32_t (&C)[8][8], const fr &x)
     r.l[7] = addc(last, O[8]);
     return r;
 }
-// w x / 2^256 from w and v = w / 2^128 mod r: 88 wide products. The lower half of x meets v, so that four rows
-// of reduction are left. Their result is below v + (x / 2^256) w + r < 3r. Where its upper limb, or what is
-// above, shows that it is at least 2^255, which is above r, r is subtracted; if not it is below 2^255 + 2^224,
-// which is below 2r: in [0, 2r) both times.
+// w x / 2^256 from w and v = w / 2^128 mod r: 88 wide products. The lower half of x meets v, so that four
+// rows of reduction are left. Their result is below v + (x / 2^256) w + r < 3r. Where its upper limb, or what
+// is above, shows that it is at least 2^255, which is above r, r is subtracted; if not it is below 2^255 +
+// 2^224, which is below 2r: in [0, 2r) both times.
 HD fr mul_split_chain(const fr &v, const fr &w, const fr &x)
 {
     uint32_t X[8], Y[8], over = 0;
@@ -99,19 +99,19 @@ HD fr mul_split_chain(const fr &v, const fr &w, const fr &x)
         }
         mad_row<8>(N, w.l + 1, b); // no carry: all so far is below 2 * 2^32 r + 2^257 < 2^288
         mad_row<8>(Y, w.l, b);
-        N[7] = addc(N[7], i ? QUARTER : HALF);
+        N[7] = addc(N[7], HALF);
         uint32_t high, y = Y[0], m = negate_word(y, high);
         fr_reduce_even(Y, m);
-        N[7] = addc(N[7], i ? QUARTER : HALF);
+        N[7] = addc(N[7], HALF);
         fr_reduce_odd(N, y, m, high);
-        over = addc(HIDDEN_ZERO, 0);
+        over = addc(HALF, 0);
         UNROLL for (int j = 0; j < 8; j++)
         {
             X[j] = Y[j];
             Y[j] = N[j];
         }
     }
-    over = HALF + (over | Y[7] >> 31);
+    over += Y[7] >> 31;
     fr r;
     r.l[0] = add_cc(Y[0], X[1]);
     UNROLL for (int j = 1; j < 7; j++) r.l[j] = addc_cc(Y[j], X[j + 1]);

@@ -1,8 +1,22 @@
 // Transforms: plans, tables, small sizes, the quotient.
+#include "fr_fixed.cuh"
 #include "ntt_pass.cuh"
 
 namespace gpu
 {
+// ---- plans ----
+// Levels of each pass, first to last. The last pass has 6 or 9, so that the table needs no deeper nodes.
+static int plan_passes(int log, int *pass)
+{
+    static const uint8_t plans[][4] = {{6, 6},    {7, 6},    {8, 6},    {6, 9},    {7, 9},      {8, 9},
+                                       {9, 9},    {7, 6, 6}, {8, 6, 6}, {6, 6, 9}, {7, 6, 9},   {7, 7, 9},
+                                       {6, 9, 9}, {7, 9, 9}, {8, 9, 9}, {9, 9, 9}, {7, 6, 6, 9}};
+    int n = 0;
+    for (; n < 4 && plans[log - 12][n]; n++)
+        pass[n] = plans[log - 12][n];
+    return n;
+}
+
 // ---- tables ----
 fr ntt_root(int log)
 {
@@ -33,18 +47,48 @@ static __global__ void fill_powers(uint4 *powers, uint32_t nodes, int node_bits,
         store_fr(powers + 2 * ((size_t)(k - 1) * (nodes + 1) + b), v);
     }
 }
-size_t ntt_table_bytes(int log)
+static __global__ void fill_lower(uint4 *lower, uint32_t lower_nodes, const uint4 *powers, uint32_t nodes)
 {
-    log = log < NTT_MIN_TABLE_LOG ? NTT_MIN_TABLE_LOG : log;
-    return 7 * (((size_t)1 << (log - 2)) + 1) * 32 + NTT_SCALES * 256;
+    uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b > lower_nodes)
+        return;
+    for (int k = 0; k < 7; k++) {
+        fr w = load_fr(powers + 2 * ((size_t)k * (nodes + 1) + (b < lower_nodes ? b : nodes)));
+        store_fr(lower + 2 * ((size_t)k * (lower_nodes + 1) + b), lower_factor(w));
+    }
+}
+static size_t plane_bytes(int nodes_log)
+{
+    return 7 * (((size_t)1 << nodes_log) + 1) * 32;
 }
 void ntt_release(cuzk_device *dev)
 {
     if (dev->tables) {
-        device_free(dev, dev->tables->powers, dev->tables->powers_bytes);
+        device_free(dev, dev->tables->powers, dev->tables->bytes);
         delete dev->tables;
         dev->tables = nullptr;
     }
+}
+#ifndef GPU_LOWER_LOG
+#define GPU_LOWER_LOG 22
+#endif
+// log2 of the nodes whose powers are kept for mul_split, for transforms up to 2^log. Not those of the deepest
+// stage, which uses each power for one element of a tile: to read two takes longer than it saves. All others
+// of 2^27 on the coset take 940 MB; no more than a 128th of the memory that can be had (117 MB of 24 GiB),
+// but always all of the column passes, whose kernels do not know otherwise.
+static int choose_lower(int log, size_t room)
+{
+    int columns = 0, n = std::min(GPU_LOWER_LOG, log - 4);
+    for (int l = NTT_SMALL_LOG + 1; l <= log; l++) {
+        int pass[4], last = plan_passes(l, pass) - 1, depth = 0;
+        for (int i = 0; i < last; i++) {
+            depth += pass[i]; // its deepest stage has 3, 1 or 2 levels; one more for the coset
+            columns = std::max(columns, depth + 1 - (pass[i] % 3 ? pass[i] % 3 : 3));
+        }
+    }
+    while (n > columns && plane_bytes(n) > room / 128)
+        n--;
+    return std::max(n, columns);
 }
 static cuzk_status fill_tables(context &c, ntt_tables *t)
 {
@@ -71,6 +115,8 @@ static cuzk_status fill_tables(context &c, ntt_tables *t)
     if (s == CUZK_OK) {
         GPU_LAUNCH(fill_powers, t->nodes / 256 + 1, 256, 0, c.stream, t->powers, t->nodes, t->log - 2,
                    (const uint4 *)d);
+        GPU_LAUNCH(fill_lower, (1u << t->lower_log) / 256 + 1, 256, 0, c.stream, t->lower, 1u << t->lower_log,
+                   (const uint4 *)t->powers, t->nodes);
         s = synchronize(c);
     }
     device_free(c.dev, d, 3072 * 32);
@@ -87,21 +133,25 @@ cuzk_status ntt_prepare(context &c, int log)
         return CUZK_OK;
     GPU_TRY(synchronize(c));
     ntt_release(c.dev);
+    size_t room;
+    GPU_TRY(available(c, &room));
     ntt_tables *t = new (std::nothrow) ntt_tables;
     if (!t)
         return fail(c.err, CUZK_OUT_OF_MEMORY, "memory could not be had");
     t->log = log;
     t->nodes = 1u << (log - 2);
-    t->powers_bytes = ntt_table_bytes(log);
+    t->lower_log = choose_lower(log, room);
+    t->bytes = plane_bytes(log - 2) + plane_bytes(t->lower_log) + NTT_SCALES * 512;
     void *p = nullptr;
-    cuzk_status s = device_alloc(c, &p, t->powers_bytes);
+    cuzk_status s = device_alloc(c, &p, t->bytes);
     if (s == CUZK_OK) {
         t->powers = (uint4 *)p;
-        t->scales = t->powers + 14 * ((size_t)t->nodes + 1);
+        t->lower = t->powers + plane_bytes(log - 2) / 16;
+        t->scales = t->lower + plane_bytes(t->lower_log) / 16;
         s = fill_tables(c, t);
     }
     if (s != CUZK_OK) {
-        device_free(c.dev, p, t->powers_bytes);
+        device_free(c.dev, p, t->bytes);
         delete t;
         return s;
     }
@@ -111,30 +161,20 @@ cuzk_status ntt_prepare(context &c, int log)
 // factor (times w_16^k on the coset) for the top stage of an inverse
 static cuzk_status set_scale(context &c, ntt_slot slot, const fr &factor, bool coset, const uint4 **out)
 {
-    fr h[8], v = factor, w = ntt_root(4);
+    fr h[16], v = factor, w = ntt_root(4);
     for (int k = 0; k < 8; k++) {
         h[k] = v;
+        h[k + 8] = lower_factor(v);
         if (coset)
             v = mul_reduce(w, v);
     }
-    uint4 *d = c.dev->tables->scales + 16 * slot;
+    uint4 *d = c.dev->tables->scales + 32 * slot;
     GPU_TRY(upload(c, d, h, sizeof h, c.stream));
     *out = d;
     return CUZK_OK;
 }
 
-// ---- plans ----
-// Levels of each pass, first to last. The last pass has 6 or 9, so that the table needs no deeper nodes.
-static int plan_passes(int log, int *pass)
-{
-    static const uint8_t plans[][4] = {{6, 6},    {7, 6},    {8, 6},    {6, 9},    {7, 9},      {8, 9},
-                                       {9, 9},    {7, 6, 6}, {8, 6, 6}, {6, 6, 9}, {7, 6, 9},   {7, 7, 9},
-                                       {6, 9, 9}, {7, 9, 9}, {8, 9, 9}, {9, 9, 9}, {7, 6, 6, 9}};
-    int n = 0;
-    for (; n < 4 && plans[log - 12][n]; n++)
-        pass[n] = plans[log - 12][n];
-    return n;
-}
+// ---- passes ----
 static cuzk_status run_pass(context &c, int levels, bool contiguous, int mode, const pass_args &P, int log)
 {
     if (contiguous)
@@ -210,13 +250,17 @@ static cuzk_status run_small(context &c, small_args S)
 }
 
 // ---- transforms ----
-static pass_args pass_on(context &c, const uint4 *in, uint4 *out, bool coset)
+static pass_args pass_on(context &c, const uint4 *in, uint4 *out, int log, bool coset)
 {
+    const ntt_tables *t = c.dev->tables;
     pass_args P = {};
     P.in = in;
     P.out = out;
-    P.powers = c.dev->tables->powers;
-    P.nodes = c.dev->tables->nodes;
+    P.powers = t->powers;
+    P.nodes = t->nodes;
+    P.lower = t->lower;
+    P.lower_nodes = 1u << t->lower_log;
+    P.lower_log = std::min(t->lower_log, log - 4);
     P.coset = coset;
     return P;
 }
@@ -224,7 +268,7 @@ static cuzk_status forward_passes(context &c, const uint4 *x, uint4 *out, int lo
 {
     int pass[4], n = plan_passes(log, pass), depth = 0;
     for (int i = 0; i < n; i++) {
-        pass_args P = pass_on(c, i ? out : x, out, coset);
+        pass_args P = pass_on(c, i ? out : x, out, log, coset);
         P.depth = depth;
         P.low = log - depth - pass[i];
         depth += pass[i];
@@ -280,7 +324,7 @@ static cuzk_status inverse_passes(context &c, const inverse_args &I, int log)
     for (int i = n - 1; i >= 0; i--) {
         bool deepest = depth == log;
         depth -= pass[i];
-        pass_args P = pass_on(c, deepest ? I.in : I.work, depth == 0 ? I.out : I.work, I.coset);
+        pass_args P = pass_on(c, deepest ? I.in : I.work, depth == 0 ? I.out : I.work, log, I.coset);
         P.depth = depth;
         P.low = log - depth - pass[i];
         P.last = depth == 0;

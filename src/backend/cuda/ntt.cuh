@@ -16,13 +16,14 @@ constexpr int NTT_MAX_LOG = 28, NTT_SMALL_LOG = 11, NTT_MIN_TABLE_LOG = 13;
 struct ntt_tables {
     int log = 0;
     uint32_t nodes = 0; // 2^(log - 2); plane k has nodes + 1 entries
+    int lower_log = 0;  // plane k of lower has 2^lower_log + 1 entries
     uint4 *powers = nullptr;
-    uint4 *scales = nullptr; // NTT_SCALES sets of 8 factors
-    size_t powers_bytes = 0;
+    uint4 *lower = nullptr;  // for mul_split: the first powers of each plane, and its last
+    uint4 *scales = nullptr; // NTT_SCALES sets of 8 factors and as many for mul_split
+    size_t bytes = 0;
 };
 // Makes the device's tables serve 2^log (at most NTT_MAX_LOG).
 cuzk_status ntt_prepare(context &c, int log);
-size_t ntt_table_bytes(int log);
 void ntt_release(cuzk_device *dev);
 
 // x: 2^log lazy or canonical values, transformed to out (may be x), canonical. factor: multiplies the

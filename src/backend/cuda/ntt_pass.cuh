@@ -10,15 +10,17 @@ enum pass_mode { PASS_FORWARD = 1, PASS_INVERSE = 2, PASS_TIMES = 4, PASS_MINUS 
 struct pass_args {
     const uint4 *in;
     uint4 *out;
-    const uint4 *powers;
+    const uint4 *powers, *lower;
     uint32_t nodes;
-    uint32_t low;       // log2 of the distance between neighbours of this pass
-    uint32_t depth;     // levels above this pass
-    uint32_t coset;     // 0 or 1
-    uint32_t last;      // the result is made canonical
-    uint32_t log;       // of the transform
-    const uint4 *scale; // 8 factors for the top stage of an inverse, or NULL
-    const uint4 *other; // PASS_TIMES: factor of the input; PASS_MINUS: subtrahend of the result
+    uint32_t lower_nodes; // plane k of lower has that many entries and one
+    uint32_t lower_log;   // the deepest stage whose powers are in lower, one less for the coset
+    uint32_t low;         // log2 of the distance between neighbours of this pass
+    uint32_t depth;       // levels above this pass
+    uint32_t coset;       // 0 or 1
+    uint32_t last;        // the result is made canonical
+    uint32_t log;         // of the transform
+    const uint4 *scale;   // 8 factors for the top stage of an inverse, 8 for mul_split; or NULL
+    const uint4 *other;   // PASS_TIMES: factor of the input; PASS_MINUS: subtrahend of the result
 };
 
 #ifdef __CUDACC__

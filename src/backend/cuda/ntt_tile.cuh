@@ -234,6 +234,22 @@ template <int K, bool CONT, bool NATURAL> struct tile {
         (void)inverse;
 #endif
     }
+    // Whether the powers of a stage are known for mul_split. All those of columns are; the branch is the same
+    // for all threads.
+    __device__ __forceinline__ bool in_lower(const pass_args &P, int level) const
+    {
+        return !CONT || P.depth + level + P.coset <= P.lower_log;
+    }
+    static __device__ __forceinline__ void multiply(const uint4 *w, size_t plane, fr *x)
+    {
+        UNROLL for (int k = 1; k < 8; k++) x[k] = mul(load_power(w + (k - 1) * plane), x[k]);
+    }
+    static __device__ __forceinline__ void multiply_split(const uint4 *v, size_t lower_plane, const uint4 *w,
+                                                          size_t plane, fr *x)
+    {
+        UNROLL for (int k = 1; k < 8; k++) x[k] =
+            mul_split(load_power(v + (k - 1) * lower_plane), load_power(w + (k - 1) * plane), x[k]);
+    }
     __device__ __forceinline__ void forward(const pass_args &P, fr *x) const
     {
         size_t plane = 2 * (size_t)(P.nodes + 1);
@@ -241,8 +257,11 @@ template <int K, bool CONT, bool NATURAL> struct tile {
         for (int p = K - 3;; p -= 3) {
             uint32_t b = node(P, K - 3 - p, t >> p);
             if (b) {
-                const uint4 *w = P.powers + 2 * (size_t)b;
-                UNROLL for (int k = 1; k < 8; k++) x[k] = mul(load_power(w + (k - 1) * plane), x[k]);
+                if (in_lower(P, K - 3 - p))
+                    multiply_split(P.lower + 2 * (size_t)b, 2 * (size_t)(P.lower_nodes + 1),
+                                   P.powers + 2 * (size_t)b, plane, x);
+                else
+                    multiply(P.powers + 2 * (size_t)b, plane, x);
             }
             dft8(x);
             if (p < 3)
@@ -296,17 +315,22 @@ template <int K, bool CONT, bool NATURAL> struct tile {
         }
 #pragma unroll 1
         for (int p = REST;; p += 3) {
-            bool top = p == K - 3 && P.depth == 0, scaled = top && P.scale, plain = top && !P.coset;
+            bool top = !CONT && p == K - 3 && P.depth == 0, scaled = top && P.scale, plain = top && !P.coset;
             uint32_t b = node(P, K - 3 - p, t >> p);
             if (!plain)
                 rotate8(x);
             idft8(x);
             if (scaled || !plain) {
                 const uint4 *w = scaled ? P.scale + 2 : P.powers + 2 * (size_t)conjugate_node(b, P.nodes);
-                size_t step = scaled ? 2 : plane;
                 if (scaled)
                     x[0] = mul(load_power(P.scale), x[0]);
-                UNROLL for (int k = 1; k < 8; k++) x[k] = mul(load_power(w + (k - 1) * step), x[k]);
+                if (in_lower(P, K - 3 - p)) {
+                    const uint4 *v =
+                        scaled ? P.scale + 18 : P.lower + 2 * (size_t)conjugate_node(b, P.lower_nodes);
+                    multiply_split(v, scaled ? 2 : 2 * (size_t)(P.lower_nodes + 1), w, scaled ? 2 : plane, x);
+                } else {
+                    multiply(w, plane, x);
+                }
             }
             if (p == K - 3)
                 break;
