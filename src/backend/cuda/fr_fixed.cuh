@@ -71,11 +71,10 @@ HD fr mul_rows_chain(const uint32_t (&C)[8][8], const fr &x)
 // 2^224, which is below 2r: in [0, 2r) both times.
 HD fr mul_split_chain(const fr &v, const fr &w, const fr &x)
 {
-    uint32_t X[8], Y[8], over = 0;
+    uint32_t X[8], Y[8], top = 0, over = 0; // the next row's upper product, the carry into it added
     UNROLL for (int i = 0; i < 4; i++)
     {
         uint32_t N[8], a = x.l[i], b = x.l[i + 4];
-        uint64_t top = (uint64_t)v.l[7] * a;
         if (i == 0) {
             UNROLL for (int j = 0; j < 8; j += 2)
             {
@@ -92,19 +91,21 @@ HD fr mul_split_chain(const fr &v, const fr &w, const fr &x)
                 N[j] = madclo_cc(v.l[j + 1], a, X[j + 2]);
                 N[j + 1] = madchi_cc(v.l[j + 1], a, X[j + 3]);
             }
-            N[6] = addc_cc((uint32_t)top, 0);
-            N[7] = addc((uint32_t)(top >> 32), over);
+            N[6] = addc_cc(top, 0);
+            N[7] = addc(over, HALF);
             mad_row<8>(Y, v.l, a);
             N[7] = addc(N[7], HALF);
         }
         mad_row<8>(N, w.l + 1, b); // no carry: all so far is below 2 * 2^32 r + 2^257 < 2^288
         mad_row<8>(Y, w.l, b);
-        N[7] = addc(N[7], HALF);
+        N[7] = addc(N[7], i ? QUARTER : HALF);
         uint32_t high, y = Y[0], m = negate_word(y, high);
         fr_reduce_even(Y, m);
-        N[7] = addc(N[7], HALF);
+        N[7] = addc(N[7], i ? QUARTER : HALF);
+        uint64_t next = i < 3 ? (uint64_t)v.l[7] * x.l[i + 1] : 0;
         fr_reduce_odd(N, y, m, high);
-        over = addc(HALF, 0);
+        top = (uint32_t)next;
+        over = addc((uint32_t)(next >> 32), HALF);
         UNROLL for (int j = 0; j < 8; j++)
         {
             X[j] = Y[j];
@@ -118,6 +119,12 @@ HD fr mul_split_chain(const fr &v, const fr &w, const fr &x)
     r.l[7] = addc(Y[7], 0);
     subtract_r_if(r, over);
     return r;
+}
+// Lets nothing be done with x before y is known. The assembler would mix products until it has to keep
+// carries and limbs elsewhere; one at a time leaves it enough to do.
+HD void after(fr &x, const fr &y)
+{
+    x.l[0] |= y.l[0] & HIDDEN_ZERO;
 }
 // v for w
 HD fr lower_factor(const fr &w)

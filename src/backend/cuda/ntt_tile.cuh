@@ -247,8 +247,12 @@ template <int K, bool CONT, bool NATURAL> struct tile {
     static __device__ __forceinline__ void multiply_split(const uint4 *v, size_t lower_plane, const uint4 *w,
                                                           size_t plane, fr *x)
     {
-        UNROLL for (int k = 1; k < 8; k++) x[k] =
-            mul_split(load_power(v + (k - 1) * lower_plane), load_power(w + (k - 1) * plane), x[k]);
+        UNROLL for (int k = 1; k < 8; k++)
+        {
+            if (k > 1)
+                after(x[k], x[k - 1]);
+            x[k] = mul_split(load_power(v + (k - 1) * lower_plane), load_power(w + (k - 1) * plane), x[k]);
+        }
     }
     __device__ __forceinline__ void forward(const pass_args &P, fr *x) const
     {
