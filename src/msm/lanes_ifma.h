@@ -40,11 +40,11 @@ typedef struct fe_rows {
 } __attribute__((aligned(64))) fe_rows;
 
 /* What a round gathers: bit 0 negates, the rest counts coordinates up to the x of the point. Points are rows
- * {x, y} or quads {x, y, w x, w^2 x}, w the endomorphism; y is at ((that number & y_at) | 1): as often as can
- * be beside the x, so that what the processor fetches unasked is of use. */
+ * {x, y} or quads {x, y, w x, w^2 x}, w the endomorphism: y follows what (reference & y_at) leads to. As
+ * often as can be it lies beside the x, so that what the processor fetches unasked is of use. */
 #define REF_NEGATE  1u
-#define ROW_Y       ~0u
-#define QUAD_Y      ~3u
+#define ROW_Y       ~3u
+#define QUAD_Y      ~7u
 #define QUAD        4 /* coordinates */
 #define ROW_REF(i)  ((uint32_t)(i) << 2)
 #define QUAD_REF(i) ((uint32_t)(i) << 3)
@@ -81,11 +81,11 @@ FP52_INLINE void fe_sub_if_above(fe *r, const uint64_t m[8])
 
 FP52_INLINE const uint64_t *x_of(const lanes *s, uint32_t ref)
 {
-    return s->points + (size_t)(ref >> 1) * FE_LIMBS;
+    return s->points + (size_t)(ref & ~REF_NEGATE) * (FE_LIMBS / 2);
 }
 FP52_INLINE const uint64_t *y_of(const lanes *s, uint32_t ref)
 {
-    return s->points + (size_t)((ref >> 1 & s->y_at) | 1) * FE_LIMBS;
+    return s->points + (size_t)(ref & s->y_at) * (FE_LIMBS / 2) + FE_LIMBS;
 }
 
 FP52_INLINE void gather(fe *r, const lanes *s, const uint32_t ref[8], int second)
