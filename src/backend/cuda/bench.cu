@@ -260,8 +260,8 @@ static cuzk_status value_at(context &c, const uint4 *x, size_t n, const fr &z, f
     *out = reduce(*out);
     return CUZK_OK;
 }
-// Products of a transform in units of a Montgomery product, of 112 wide ones: for eight elements in three levels
-// seven by powers (88, but for the deepest stage) and four by constants (76).
+// Products of a transform in units of a Montgomery product, of 112 wide ones: for eight elements in three
+// levels seven by powers (88, but for the deepest stage) and four by constants (76).
 static double transform_products(int log)
 {
     double by_powers = 7 * (88.0 * (log - 3) + 112.0 * 3), by_constants = 4 * 76.0 * log;

@@ -254,6 +254,14 @@ template <int K, bool CONT, bool NATURAL> struct tile {
             x[k] = mul_split(load_power(v + (k - 1) * lower_plane), load_power(w + (k - 1) * plane), x[k]);
         }
     }
+    // x times the k-th power of a node of columns; lower_b is the same node's place in P.lower.
+    static __device__ __forceinline__ fr times_power(const pass_args &P, uint32_t b, uint32_t lower_b, int k,
+                                                     const fr &x)
+    {
+        static_assert(!CONT || !REST, "the powers of the deepest pass are not all in P.lower");
+        return mul_split(load_power(P.lower + 2 * (lower_b + (k - 1) * (size_t)(P.lower_nodes + 1))),
+                         load_power(P.powers + 2 * (b + (k - 1) * (size_t)(P.nodes + 1))), x);
+    }
     __device__ __forceinline__ void forward(const pass_args &P, fr *x) const
     {
         size_t plane = 2 * (size_t)(P.nodes + 1);
@@ -276,9 +284,8 @@ template <int K, bool CONT, bool NATURAL> struct tile {
             exchange(x, REST, 0);
             UNROLL for (int h = 0; h < 2; h++)
             {
-                const uint4 *w = P.powers + 2 * (size_t)node(P, K - 2, 2 * t + h);
-                UNROLL for (int k = 1; k < 4; k++) x[4 * h + k] =
-                    mul(load_power(w + (2 * k - 1) * plane), x[4 * h + k]);
+                uint32_t b = node(P, K - 2, 2 * t + h);
+                UNROLL for (int k = 1; k < 4; k++) x[4 * h + k] = times_power(P, b, b, 2 * k, x[4 * h + k]);
                 dft4(x + 4 * h);
             }
         }
@@ -286,8 +293,8 @@ template <int K, bool CONT, bool NATURAL> struct tile {
             exchange(x, REST, 0);
             UNROLL for (int h = 0; h < 4; h++)
             {
-                const uint4 *w = P.powers + 2 * (size_t)node(P, K - 1, 4 * t + h);
-                fr v = mul(load_power(w + 3 * plane), x[2 * h + 1]);
+                uint32_t b = node(P, K - 1, 4 * t + h);
+                fr v = times_power(P, b, b, 4, x[2 * h + 1]);
                 x[2 * h + 1] = sub(x[2 * h], v);
                 x[2 * h] = add(x[2 * h], v);
             }
@@ -299,21 +306,22 @@ template <int K, bool CONT, bool NATURAL> struct tile {
         if (REST == 2) {
             UNROLL for (int h = 0; h < 2; h++)
             {
-                const uint4 *w = P.powers + 2 * (size_t)conjugate_node(node(P, K - 2, 2 * t + h), P.nodes);
+                uint32_t b = node(P, K - 2, 2 * t + h);
                 rotate4(x + 4 * h);
                 idft4(x + 4 * h);
-                UNROLL for (int k = 1; k < 4; k++) x[4 * h + k] =
-                    mul(load_power(w + (2 * k - 1) * plane), x[4 * h + k]);
+                UNROLL for (int k = 1; k < 4; k++) x[4 * h + k] = times_power(
+                    P, conjugate_node(b, P.nodes), conjugate_node(b, P.lower_nodes), 2 * k, x[4 * h + k]);
             }
             exchange(x, 0, REST);
         }
         if (REST == 1) {
             UNROLL for (int h = 0; h < 4; h++)
             {
-                const uint4 *w = P.powers + 2 * (size_t)conjugate_node(node(P, K - 1, 4 * t + h), P.nodes);
+                uint32_t b = node(P, K - 1, 4 * t + h);
                 fr v = sub(x[2 * h + 1], x[2 * h]);
                 x[2 * h] = add(x[2 * h], x[2 * h + 1]);
-                x[2 * h + 1] = mul(load_power(w + 3 * plane), v);
+                x[2 * h + 1] =
+                    times_power(P, conjugate_node(b, P.nodes), conjugate_node(b, P.lower_nodes), 4, v);
             }
             exchange(x, 0, REST);
         }
@@ -327,7 +335,7 @@ template <int K, bool CONT, bool NATURAL> struct tile {
             if (scaled || !plain) {
                 const uint4 *w = scaled ? P.scale + 2 : P.powers + 2 * (size_t)conjugate_node(b, P.nodes);
                 if (scaled)
-                    x[0] = mul(load_power(P.scale), x[0]);
+                    x[0] = mul_split(load_power(P.scale + 16), load_power(P.scale), x[0]);
                 if (in_lower(P, K - 3 - p)) {
                     const uint4 *v =
                         scaled ? P.scale + 18 : P.lower + 2 * (size_t)conjugate_node(b, P.lower_nodes);
