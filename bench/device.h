@@ -4,8 +4,8 @@
 #include "cuzk/backend.h"
 
 /* A plug-in's optional second symbol: runs operation on 2^log elements made on the device, repeat times, and
- * checks the result. variant: copies of the bases (plus 256 times the windows), 1 for a coset, 1 for a
- * product whose rows stay in order. Milliseconds. */
+ * checks the result. variant: copies of the bases (plus 256 times the windows, plus 65536 for plain bases
+ * instead of turned ones), 1 for a coset, 1 for a product whose rows stay in order. Milliseconds. */
 #define BENCH_DEVICE_SYMBOL "cuzk_backend_bench"
 typedef cuzk_status bench_device_fn(cuzk_device *device, const char *operation, uint32_t log,
                                     uint32_t variant, uint32_t repeat, double *best, double *median,

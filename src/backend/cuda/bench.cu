@@ -5,7 +5,9 @@
 #include "fixed_base.cuh"
 #include "fr_fixed.cuh"
 #include "msm.cuh"
+#include "msm_hex.cuh"
 #include "ntt.cuh"
+#include "points.cuh"
 #include "sort.cuh"
 
 namespace gpu
@@ -116,33 +118,33 @@ static cuzk_status expected_sum(bench_job &b, const uint4 *s, const uint64_t *bi
     *out = to_affine(r);
     return CUZK_OK;
 }
-// n bases into packed points, all multiplied by 2^shift where shift is not 0
-template <class F> static cuzk_status make_bases(bench_job &b, uint4 *bases, size_t n, int shift)
+// n bases, all multiplied by factor where that is not NULL; packed points or turned ones
+template <class F>
+static cuzk_status make_bases(bench_job &b, uint4 *bases, size_t n, const fr *factor, bool turned)
 {
     context &c = b.c;
     arena_mark mark(c);
     size_t chunk = std::min<size_t>(n, 1 << 19);
     fixed_run<F> run;
-    uint4 *k, *sums;
-    fr two, factor;
-    set_one(two);
-    two = reduce(add(two, two));
-    factor = pow(two, (uint64_t)shift);
+    uint4 *k, *sums, *packed;
     GPU_TRY(take(c, &k, 2 * chunk));
     GPU_TRY(take(c, &sums, 2 * F::QUADS * chunk));
+    GPU_TRY(take(c, &packed, turned ? 2 * F::QUADS * chunk : 0));
     GPU_TRY(run.init(c, chunk));
     for (size_t at = 0; at < n; at += chunk) {
         size_t m = std::min(chunk, n - at);
         GPU_LAUNCH(fill_random, div_up(m, 256), 256, 0, c.stream, k, m, BASE_SEED, at);
         GPU_CHECK_LAUNCH(c);
-        if (shift) {
-            GPU_LAUNCH(scale_all, div_up(m, 256), 256, 0, c.stream, k, m, factor);
+        if (factor) {
+            GPU_LAUNCH(scale_all, div_up(m, 256), 256, 0, c.stream, k, m, *factor);
             GPU_CHECK_LAUNCH(c);
         }
         GPU_TRY(run.multiply(c, k, m, sums));
         GPU_LAUNCH(planes_to_packed, div_up(m, 256), 256, 0, c.stream, plane_points<F>(sums, m), m, F::QUADS,
-                   bases + at * 2 * F::QUADS);
+                   turned ? packed : bases + at * 2 * F::QUADS);
         GPU_CHECK_LAUNCH(c);
+        if (turned)
+            GPU_TRY(turn_points<F>(c, bases + at * 4 * F::QUADS, packed, m));
     }
     return synchronize(c);
 }
@@ -153,22 +155,44 @@ static void report_sum(bench_job &b, const window_sums<F> &w, const affine<F> &w
     bool ok = equal(got.x, want.x) && equal(got.y, want.y);
     snprintf(b.note, b.note_size, "%s%s", what, ok ? "result right" : "RESULT WRONG");
 }
+// The bases of a sum and their copies; those of turned bases fit windows sets.
+template <class F>
+static cuzk_status make_copies(bench_job &b, uint4 *bases, size_t n, int copies, bool turned, int windows)
+{
+    size_t words = n * (turned ? 4 : 2) * F::QUADS;
+    fr step, factor;
+    set_zero(step);
+    step.l[0] = turned ? hex_radix(windows * copies) : 2;
+    step = pow(to_mont(step), turned ? windows : copy_bits(copies));
+    set_one(factor);
+    for (int i = 0; i < copies; i++) {
+        GPU_TRY(make_bases<F>(b, bases + i * words, n, i ? &factor : nullptr, turned));
+        factor = mul_reduce(factor, step);
+    }
+    return CUZK_OK;
+}
+// variant: copies of the bases, windows in the byte above, PLAIN_BASES for bases that are not turned.
+constexpr uint32_t PLAIN_BASES = 1 << 16;
 template <class F> static cuzk_status bench_msm(bench_job &b)
 {
     context &c = b.c;
-    size_t n = b.n(), point = sizeof(affine<F>);
-    int copies = b.variant & 255 ? (int)(b.variant & 255) : 1; // windows in the higher bits
+    bool turned = !(b.variant & PLAIN_BASES);
+    size_t n = b.n(), point = sizeof(affine<F>) * (turned ? 2 : 1);
+    int copies = b.variant & 255 ? (int)(b.variant & 255) : 1, windows = (int)(b.variant >> 8 & 255);
+    if (!windows)
+        windows = msm_windows(n, copies, turned);
+    if (turned && (windows * copies < MIN_DIGITS || windows * copies > MAX_DIGITS))
+        return fail(c.err, CUZK_INVALID_ARGUMENT, "%d copies and %d windows cannot be measured", copies,
+                    windows);
     GPU_TRY(fixed_prepare<F>(c, 16));
-    size_t own = aligned(n * copies * point) + aligned(32 * n), room;
-    GPU_TRY(available(c, &room));
-    size_t work = std::max(msm_bytes<F>(c.dev, n, copies),
-                           fixed_run<F>::bytes(c.dev, 1 << 19, 16) + ((size_t)200 << 19));
+    size_t own = aligned(n * copies * point) + aligned(32 * n);
+    size_t work = std::max(msm_bytes<F>(c.dev, n, copies, MSM_REFERENCES, turned, windows),
+                           fixed_run<F>::bytes(c.dev, 1 << 19, 16) + ((size_t)500 << 19));
     GPU_TRY(use_scratch(c, own + ((size_t)64 << 20), own + work));
     uint4 *bases, *s;
-    GPU_TRY(take(c, &bases, n * copies * 2 * F::QUADS));
+    GPU_TRY(take(c, &bases, n * copies * point / 16));
     GPU_TRY(take(c, &s, 2 * n));
-    for (int i = 0; i < copies; i++)
-        GPU_TRY(make_bases<F>(b, bases + (size_t)i * n * 2 * F::QUADS, n, i * copy_bits(copies)));
+    GPU_TRY(make_copies<F>(b, bases, n, copies, turned, windows));
     GPU_LAUNCH(fill_random, div_up(n, 256), 256, 0, c.stream, s, n, SCALAR_SEED, (size_t)0);
     GPU_CHECK_LAUNCH(c);
     affine<F> want;
@@ -178,15 +202,16 @@ template <class F> static cuzk_status bench_msm(bench_job &b)
     t.scalars = s;
     t.n = t.stride = n;
     t.copies = copies;
-    t.windows = (int)(b.variant >> 8);
+    t.windows = windows;
+    t.turned = turned;
     std::vector<window_sums<F>> w(1);
     GPU_TRY(b.t.run(c, b.repeat, [&] { return msm_sum<F>(c, t, &w[0]); }));
-    double additions = (double)n * copies * w[0].windows;
-    for (int i = 0; i < w[0].windows; i++) // two for each bucket, one less for the first of its points
-        additions += (double)((size_t)1 << (w[0].width[i] - 1));
+    // two for each bucket, one less for the first of its points
+    double additions = (double)n * copies * w[0].windows + (double)w[0].buckets;
     b.needs(additions * ADDITION<F>, LIMIT_FP);
     char what[80];
-    snprintf(what, sizeof what, "%d windows, %d copies, ", w[0].windows, copies);
+    snprintf(what, sizeof what, "%s bases, %d windows, %d copies, ", turned ? "turned" : "plain",
+             w[0].windows, copies);
     report_sum<F>(b, w[0], want, what);
     return CUZK_OK;
 }
@@ -203,7 +228,7 @@ template <class F> static cuzk_status bench_subset(bench_job &b)
     uint64_t *bits;
     GPU_TRY(take(c, &bases, n * 2 * F::QUADS));
     GPU_TRY(take(c, &bits, words));
-    GPU_TRY(make_bases<F>(b, bases, n, 0));
+    GPU_TRY(make_bases<F>(b, bases, n, nullptr, false));
     GPU_LAUNCH(fill_bits, div_up(words, 256), 256, 0, c.stream, bits, words, SCALAR_SEED);
     GPU_CHECK_LAUNCH(c);
     affine<F> want;

@@ -91,19 +91,38 @@ template <class F> HD affine<F> to_affine(const xyzz<F> &a)
     return r; // infinity gives zeros, since inv(0) = 0
 }
 
-// Where affine points lie: 16-byte word q of x of point i at p[i * point + q * word], of y at yo further.
+// x of the point times w, the cube root of unity that msm_hex.cuh explains.
+HD fp times_beta(const fp &x)
+{
+    constexpr uint32_t beta[12] = FP_BETA;
+    return mul(x, fp_const(beta));
+}
+HD fp2 times_beta(const fp2 &x)
+{
+    constexpr uint32_t beta[12] = FP_BETA_G2;
+    return fp2{mul_call(x.c0, fp_const(beta)), mul_call(x.c1, fp_const(beta))};
+}
+
+// Where affine points lie: 16-byte word q of x of point i at p[i * point + q * word], of y at p[(i | turn) *
+// point + yo + q * word].
 struct point_src {
     const uint4 *p;
     size_t point, word, yo;
+    uint32_t turn;
 };
 template <class F> HD point_src packed_points(const void *p)
 {
-    return point_src{(const uint4 *)p, 2 * F::QUADS, 1, (size_t)F::QUADS};
+    return point_src{(const uint4 *)p, 2 * F::QUADS, 1, (size_t)F::QUADS, 0};
+}
+// Turned points: x, beta x, beta^2 x, y. Point 4 i + t is point i times w^t, t < 3 (msm_hex.cuh).
+template <class F> HD point_src turned_points(const void *p)
+{
+    return point_src{(const uint4 *)p, (size_t)F::QUADS, 1, 0, 3};
 }
 // n points as planes of 16-byte words: neighbouring threads read neighbouring words.
 template <class F> HD point_src plane_points(const uint4 *p, size_t n)
 {
-    return point_src{p, 1, n, F::QUADS * n};
+    return point_src{p, 1, n, F::QUADS * n, 0};
 }
 template <class F> HD F load_words(const uint4 *p, size_t word)
 {
@@ -131,6 +150,6 @@ template <class F> HD F load_x(const point_src &s, size_t i)
 }
 template <class F> HD F load_y(const point_src &s, size_t i)
 {
-    return load_words<F>(s.p + i * s.point + s.yo, s.word);
+    return load_words<F>(s.p + (i | s.turn) * s.point + s.yo, s.word);
 }
 } // namespace gpu

@@ -119,6 +119,9 @@ def main():
     assert Fp2(beta) * g1[0] == want[0] and want[1] == Fp2(0) - g1[1]
     # psi(x, y) = (conj(x) cx, conj(y) cy) acts on G2 as -X.
     g2 = (Fp2(*G2[0]), Fp2(*G2[1]))
+    want = mul(X * X, g2)
+    beta_g2 = beta * beta % P
+    assert Fp2(beta_g2) * g2[0] == want[0] and want[1] == Fp2(0) - g2[1]
     want = mul(X, g2)
     xi = Fp2(1, 1)
     cx = (xi ** ((P - 1) // 3)).inv()
@@ -138,6 +141,7 @@ def main():
         w("#define FP_R2 %s // 2^768 mod p\n" % arr((1 << 768) % P, 12))
         w("#define FP_R3 %s // 2^1152 mod p\n" % arr((1 << 1152) % P, 12))
         w("#define FP_BETA %s // (beta x, y) = -X^2 (x, y) on G1\n" % fp(beta))
+        w("#define FP_BETA_G2 %s // the same on G2\n" % fp(beta_g2))
         w("#define FP2_PSI_X {%s, %s}\n" % (fp(cx.c[0]), fp(cx.c[1])))
         w("#define FP2_PSI_Y {%s, %s}\n" % (fp(cy.c[0]), fp(cy.c[1])))
         w("#define G1_GENERATOR {%s, %s} // Montgomery\n" % (fp(G1[0]), fp(G1[1])))

@@ -6,9 +6,12 @@ namespace gpu
 {
 constexpr int MAX_WINDOWS = 40;
 
-// What the device leaves to the host: one sum a window, to be joined by doublings.
+// What the device leaves to the host: one sum a window, to be joined by doublings (radix 0) or by products
+// with radix.
 template <class F> struct window_sums {
     int windows = 0, width[MAX_WINDOWS];
+    uint32_t radix = 0;
+    size_t buckets = 0; // of all windows
     xyzz<F> sum[MAX_WINDOWS];
 };
 template <class F> void window_sums_clear(window_sums<F> &s, int windows);
@@ -17,6 +20,10 @@ template <class F> xyzz<F> window_sums_join(const window_sums<F> &s);
 // Sum over i < n of scalars[s(i)] * bases[b(i)], where b and s are the index lists or, where those are NULL,
 // i itself. bases: packed affine points. copies > 1: copy c of the bases, stride points on, holds 2^(c *
 // bits) times each with bits = copy_bits(copies), which lets fewer and larger sets of buckets do.
+//
+// turned: the bases are turned points (curve.cuh), which take twice the room; digits are then Eisenstein
+// integers (msm_hex.cuh), which need a third of the buckets. Copy c holds radix^(c * windows) times each,
+// with radix = hex_radix(windows * copies), and windows must be given where there are copies.
 template <class F> struct msm_terms {
     const void *bases = nullptr;
     const uint4 *scalars = nullptr; // canonical
@@ -24,11 +31,13 @@ template <class F> struct msm_terms {
     size_t n = 0, stride = 0;
     int copies = 1;
     int windows = 0; // for all copies together; 0: chosen by the size
+    bool turned = false;
 };
 inline int copy_bits(int copies)
 {
     return (255 + copies - 1) / copies;
 }
+int msm_windows(size_t n, int copies, bool turned); // what windows 0 stands for
 
 // Adds to out (which must be clear or hold a sum of the same call). Takes what scratch it needs from the
 // arena and cuts the sum into groups of windows and chunks of terms so that it fits; CUZK_OUT_OF_MEMORY if
@@ -38,7 +47,8 @@ template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window
 // time.
 constexpr size_t MSM_REFERENCES = (size_t)400 << 20;
 template <class F>
-size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references = MSM_REFERENCES);
+size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references = MSM_REFERENCES,
+                 bool turned = false, int windows = 0);
 
 // Sum of the base points whose bit is set. bits: words 64-bit words; mask (may be NULL) has a bit for each
 // position that has a base at all, and rank[i] bases precede word i; without mask position i is base i. first

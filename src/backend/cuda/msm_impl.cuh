@@ -1,11 +1,13 @@
 // Implementation of msm.cuh; compiled once per field by msm_g1.cu and msm_g2.cu.
 //
-// Signed windows: a scalar k (or its negation, whichever is smaller) plus a constant is cut into digits d -
-// 2^(w-1), so that a window of w bits needs 2^(w-1) buckets. References are sorted by (window, bucket);
-// runs.cuh sums the buckets. Buckets are reduced by rows and columns: with bucket d = h L + l, sum d S_d = L
-// sum_h h (row h) + sum_l l (column l); rows and columns are runs again.
+// Digits come in two kinds. Turned bases: msm_hex.cuh. Signed windows: a scalar k (or its negation, whichever
+// is smaller) plus a constant is cut into digits d - 2^(w-1), so that a window of w bits needs 2^(w-1)
+// buckets. References are sorted by (window, bucket); runs.cuh sums the buckets. Buckets are reduced by rows
+// and columns: with bucket d = h L + l, sum d S_d = L sum_h h (row h) + sum_l l (column l), with bucket x + y
+// (1 + w), sum_x x (column x) + (1 + w) sum_y y (row y); rows and columns are runs again.
 #pragma once
 #include "msm.cuh"
+#include "msm_hex.cuh"
 #include "sort.cuh"
 #include "witness.cuh"
 
@@ -39,19 +41,6 @@ static window_plan plan_windows(int windows, int copies)
     }
     p.off[windows] = o;
     return p;
-}
-// Windows for all copies together, by the size of the sum: measured on an H200.
-static int choose_windows(size_t n, int copies)
-{
-    static const uint8_t best[] = {32, 32, 32, 32, 32, 32, 32, 32, 32, 30, 28, 26, 24, 23, 22,
-                                   20, 18, 17, 17, 16, 16, 15, 15, 14, 13, 13, 12, 12, 11};
-    int lg = 0;
-    while (((size_t)1 << (lg + 1)) <= n && lg < 28)
-        lg++;
-    int w = std::max(1, (best[lg] + copies / 2) / copies);
-    while (copy_bits(copies) > 22 * w) // a bucket index must fit the sort key comfortably
-        w++;
-    return w;
 }
 struct digit_args {
     const uint4 *scalars;
@@ -101,13 +90,42 @@ static __global__ void make_digits(window_plan P, digit_args D)
             D.vals[p] = ((uint32_t)(c * D.stride) + base) | (minus ? 0x80000000u : 0u);
         }
 }
+static __global__ void make_hex_digits(hex_plan P, digit_args D)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= D.n)
+        return;
+    size_t at = 2 * (size_t)(D.scalar_index ? D.scalar_index[i] : i);
+    uint32_t base = D.base_index ? D.base_index[i] : i;
+    uint4 a = D.scalars[at], b = D.scalars[at + 1];
+    uint32_t k[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+    int copy = P.copies - 1, set = D.first + D.count - 1;
+    hex_digits digits(P, k, copy * P.sets + set);
+    for (; digits.at >= D.first; set--) {
+        int32_t x, y;
+        digits.next(P, x, y);
+        if (set < 0) {
+            set = P.sets - 1;
+            copy--;
+        }
+        if (set < D.first || set >= D.first + D.count)
+            continue;
+        uint32_t turn;
+        bool minus;
+        uint32_t bucket = hex_bucket(P, x, y, turn, minus);
+        size_t p = (size_t)((set - D.first) * P.copies + copy) * D.n + i;
+        D.keys[p] = bucket == NO_BUCKET ? D.none : (uint32_t)(set - D.first) * P.buckets + bucket;
+        D.vals[p] = (((uint32_t)(copy * D.stride) + base) * 4 + turn) | (minus ? 0x80000000u : 0u);
+    }
+}
 
 // ---- reduction of the buckets ----
+// Runs weighed 1 .. H, then runs weighed 1 .. L - 1. Signed windows: H rows of L buckets, then columns;
+// turned bases: columns x = 1 .. H, then rows y = 1 .. L - 1.
 struct reduction {
     uint32_t buckets, L, H, first_bucket;
     uint32_t first_element, first_key; // in the lists of all windows
     HD uint32_t keys() const { return H + L - 1; }
-    HD uint32_t elements() const { return buckets - L + (L - 1) * H; }
 };
 struct reductions {
     reduction w[MAX_WINDOWS];
@@ -128,18 +146,36 @@ static __global__ void list_rows_and_columns(reduction c, uint32_t *keys, uint32
         vals[p] = c.first_bucket + d;
     }
 }
+// The same for turned bases, all windows: column x has a bucket more than row x.
+static __global__ void list_hex_rows_and_columns(hex_plan P, uint32_t *keys, uint32_t *vals)
+{
+    size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t h = P.half, cell = (uint32_t)(t % ((size_t)h * h)), set = (uint32_t)(t / ((size_t)h * h));
+    uint32_t x = cell % h + 1, y = cell / h;
+    if (set >= (uint32_t)P.sets || x > hex_row_length(P, y))
+        return;
+    uint32_t in_row = hex_row(P, y) + x - 1, in_column = hex_row(P, x) - h + x - 1 + y;
+    size_t first = (size_t)set * (2 * P.buckets - h);
+    uint32_t key = set * (2 * h - 1);
+    keys[first + in_column] = key + x - 1;
+    vals[first + in_column] = set * P.buckets + in_row;
+    if (y) {
+        keys[first + P.buckets + in_row - h] = key + h + y - 1;
+        vals[first + P.buckets + in_row - h] = set * P.buckets + in_row;
+    }
+}
 template <class F>
 __global__ void weigh_rows_and_columns(point_src s, reductions all, int windows, xyzz<F> *out, uint32_t pad)
-{ // for each window pad rows, row h times h, then pad columns, column l times l
+{ // for each window pad runs weighed 1 .. H, then pad runs weighed 1 .. L - 1
     uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= 2 * windows * pad)
         return;
     reduction c = all.w[t / pad / 2];
-    uint32_t i = t % pad, column = t / pad % 2;
+    uint32_t i = t % pad, second = t / pad % 2;
     xyzz<F> a;
     set_infinity(a);
-    if (i < (column ? c.L - 1 : c.H)) {
-        uint32_t weight = i + 1, key = c.first_key + i + (column ? c.H : 0);
+    if (i < (second ? c.L - 1 : c.H)) {
+        uint32_t weight = i + 1, key = c.first_key + i + (second ? c.H : 0);
         F x = load_x<F>(s, key), y = load_y<F>(s, key);
         for (int b = 15; b >= 0; b--) {
             point_dbl(a);
@@ -187,67 +223,161 @@ static cuzk_status fold(context &c, xyzz<F> *a, xyzz<F> *b, uint32_t n, int sets
 }
 
 // ---- the sum ----
+// How scalars are cut: windows, or sets of buckets, for all copies together.
+struct msm_cut {
+    int windows, copies;
+    bool turned;
+};
 template <class F> struct msm_sizes {
-    window_plan plan;
+    msm_cut cut;
+    window_plan plan; // signed windows
+    hex_plan hex;     // turned bases
     reductions red;
     int group; // windows sorted together
+    uint32_t first_bucket[MAX_WINDOWS + 1];
     uint32_t buckets, group_buckets, reduce_keys, reduce_elements, pad;
+    size_t elements; // references sorted at a time, or elements of the reduction
     size_t bytes;
 };
-template <class F>
-static msm_sizes<F> msm_size(const cuzk_device *dev, size_t n, int windows, int copies, int group)
+// The reduction of each window, and where its buckets begin.
+template <class F> static void reduction_sizes(msm_sizes<F> &s)
 {
-    msm_sizes<F> s;
-    memset(&s, 0, sizeof s);
-    s.plan = plan_windows(windows, copies);
-    s.group = group;
-    s.buckets = s.plan.first_bucket[windows];
-    s.pad = 1;
-    for (int i = 0; i < windows; i++) {
+    for (int i = 0; i < s.cut.windows; i++) {
         reduction &r = s.red.w[i];
-        r.first_bucket = s.plan.first_bucket[i];
-        r.buckets = (1u << (s.plan.width[i] - 1)) + 1;
-        r.L = 1u << (s.plan.width[i] / 2);
-        r.H = (r.buckets - 1) / r.L;
+        uint32_t elements;
+        if (s.cut.turned) {
+            r.buckets = s.hex.buckets;
+            r.L = r.H = s.hex.half;
+            elements = 2 * r.buckets - r.H;
+        } else {
+            r.buckets = (1u << (s.plan.width[i] - 1)) + 1;
+            r.L = 1u << (s.plan.width[i] / 2);
+            r.H = (r.buckets - 1) / r.L;
+            elements = r.buckets - r.L + (r.L - 1) * r.H;
+        }
+        r.first_bucket = s.first_bucket[i] = s.buckets;
         r.first_element = s.reduce_elements;
         r.first_key = s.reduce_keys;
-        s.reduce_elements += r.elements();
+        s.buckets += r.buckets;
+        s.reduce_elements += elements;
         s.reduce_keys += r.keys();
         while (s.pad < std::max(r.H, r.L - 1))
             s.pad *= 2;
     }
+    s.first_bucket[s.cut.windows] = s.buckets;
+}
+template <class F>
+static msm_sizes<F> msm_size(const cuzk_device *dev, size_t n, const msm_cut &cut, int group)
+{
+    msm_sizes<F> s;
+    int windows = cut.windows;
+    memset(&s, 0, sizeof s);
+    s.cut = cut;
+    s.group = group;
+    s.pad = 1;
+    if (cut.turned)
+        s.hex = plan_hex(windows, cut.copies);
+    else
+        s.plan = plan_windows(windows, cut.copies);
+    reduction_sizes(s);
     for (int i = 0; i < windows; i += group) {
-        int e = i + group < windows ? i + group : windows;
-        uint32_t b = s.plan.first_bucket[e] - s.plan.first_bucket[i];
-        s.group_buckets = b > s.group_buckets ? b : s.group_buckets;
+        uint32_t b = s.first_bucket[std::min(i + group, windows)] - s.first_bucket[i];
+        s.group_buckets = std::max(s.group_buckets, b);
     }
-    size_t elements = std::max(n * group * copies, (size_t)s.reduce_elements);
-    s.bytes = run_scratch<F>::bytes(dev, elements, std::max(s.group_buckets, s.reduce_keys) + 1) +
+    s.elements = std::max(n * group * cut.copies, (size_t)s.reduce_elements);
+    s.bytes = run_scratch<F>::bytes(dev, s.elements, std::max(s.group_buckets, s.reduce_keys) + 1) +
               aligned((size_t)s.buckets * 32 * F::QUADS) + aligned((size_t)s.reduce_keys * 32 * F::QUADS) +
               aligned((size_t)windows * 2 * s.pad * sizeof(xyzz<F>)) * 9 / 8 + 1024;
     return s;
 }
 // The largest group of windows that fits; 0 if none does.
 template <class F>
-static int choose_group(const cuzk_device *dev, size_t n, int windows, int copies, size_t budget,
+static int choose_group(const cuzk_device *dev, size_t n, const msm_cut &cut, size_t budget,
                         size_t references = MSM_REFERENCES)
 {
-    if (n * copies >= (size_t)1 << 30)
-        return 0; // references are counted in 31 bits
-    for (int passes = 1; passes <= windows; passes++) {
-        int group = (windows + passes - 1) / passes;
-        if (n * group * copies > references && group > 1)
+    if (n * cut.copies >= (size_t)1 << (cut.turned ? 29 : 30))
+        return 0; // a reference has 31 bits, with turned bases two for the turn
+    for (int passes = 1; passes <= cut.windows; passes++) {
+        int group = (cut.windows + passes - 1) / passes;
+        if (n * group * cut.copies > references && group > 1)
             continue;
-        if (msm_size<F>(dev, n, windows, copies, group).bytes <= budget)
+        if (msm_size<F>(dev, n, cut, group).bytes <= budget)
             return group;
     }
     return 0;
 }
-template <class F> size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references)
+template <class F>
+size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references, bool turned, int windows)
 {
-    int windows = choose_windows(n, copies),
-        group = choose_group<F>(dev, n, windows, copies, SIZE_MAX, references);
-    return msm_size<F>(dev, n, windows, copies, group).bytes;
+    msm_cut cut = {windows ? windows : msm_windows(n, copies, turned), copies, turned};
+    return msm_size<F>(dev, n, cut, choose_group<F>(dev, n, cut, SIZE_MAX, references)).bytes;
+}
+// The buckets of all windows, a group at a time.
+template <class F>
+static cuzk_status sum_buckets(context &c, const msm_terms<F> &t, size_t begin, size_t n,
+                               const msm_sizes<F> &s, run_scratch<F> &w, uint4 *buckets)
+{
+    int copies = s.cut.copies;
+    size_t record = (t.turned ? 4 : 2) * F::QUADS;
+    digit_args d;
+    d.scalars = t.scalars + (t.scalar_index ? 0 : 2 * begin);
+    d.base_index = t.base_index ? t.base_index + begin : nullptr;
+    d.scalar_index = t.scalar_index ? t.scalar_index + begin : nullptr;
+    d.stride = t.stride;
+    d.n = (uint32_t)n;
+    const uint4 *base = (const uint4 *)t.bases + (t.base_index ? 0 : record * begin);
+    point_src src = t.turned ? turned_points<F>(base) : packed_points<F>(base);
+    for (int w0 = 0; w0 < s.cut.windows; w0 += s.group) {
+        int g = std::min(s.group, s.cut.windows - w0), bits = 1;
+        size_t refs = n * g * copies;
+        d.first = w0;
+        d.count = g;
+        d.none = s.first_bucket[w0 + g] - s.first_bucket[w0];
+        d.keys = w.key[0];
+        d.vals = w.val[0];
+        while ((1ull << bits) <= d.none)
+            bits++;
+        if (t.turned)
+            GPU_LAUNCH(make_hex_digits, div_up(n, 256), 256, 0, c.stream, s.hex, d);
+        else
+            GPU_LAUNCH(make_digits, div_up(n, 256), 256, 0, c.stream, s.plan, d);
+        GPU_CHECK_LAUNCH(c);
+        GPU_TRY(sort_pairs(c, w.key, w.val, refs, bits));
+        GPU_TRY(sum_runs<F>(c, w, src, refs, d.none, buckets, s.buckets, s.first_bucket[w0]));
+    }
+    return CUZK_OK;
+}
+// Rows and columns of the buckets.
+template <class F>
+static cuzk_status sum_rows_and_columns(context &c, const msm_sizes<F> &s, run_scratch<F> &w, uint4 *buckets,
+                                        uint4 *sums)
+{
+    if (s.cut.turned) {
+        size_t cells = (size_t)s.hex.half * s.hex.half * s.cut.windows;
+        GPU_LAUNCH(list_hex_rows_and_columns, div_up(cells, 256), 256, 0, c.stream, s.hex, w.key[0],
+                   w.val[0]);
+        GPU_CHECK_LAUNCH(c);
+    }
+    for (int i = 0; i < s.cut.windows && !s.cut.turned; i++) {
+        GPU_LAUNCH(list_rows_and_columns, div_up(s.red.w[i].buckets, 256), 256, 0, c.stream, s.red.w[i],
+                   w.key[0], w.val[0]);
+        GPU_CHECK_LAUNCH(c);
+    }
+    return sum_runs<F>(c, w, plane_points<F>(buckets, s.buckets), s.reduce_elements, s.reduce_keys, sums,
+                       s.reduce_keys, 0);
+}
+// The sum of a window from the weighed sums of its two kinds of runs.
+template <class F> static xyzz<F> join_kinds(const msm_sizes<F> &s, int window, xyzz<F> first, xyzz<F> second)
+{
+    if (s.cut.turned) { // columns, and 1 + w times the rows
+        point_add(first, second);
+        second.x = times_beta(second.x);
+    } else {
+        for (uint32_t weight = 1; weight < s.red.w[window].L; weight *= 2)
+            point_dbl(first);
+    }
+    point_add(first, second);
+    return first;
 }
 template <class F>
 static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, size_t n, const msm_sizes<F> &s,
@@ -257,77 +387,53 @@ static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, si
     run_scratch<F> w;
     uint4 *buckets, *sums;
     xyzz<F> *xa, *xb;
-    int windows = s.plan.windows, copies = s.plan.copies;
-    size_t elements = std::max(n * s.group * copies, (size_t)s.reduce_elements);
+    int windows = s.cut.windows;
     GPU_TRY(take(c, &buckets, (size_t)s.buckets * 2 * F::QUADS));
     GPU_TRY(take(c, &sums, (size_t)s.reduce_keys * 2 * F::QUADS));
     GPU_TRY(take(c, &xa, (size_t)windows * 2 * s.pad));
     GPU_TRY(take(c, &xb, (size_t)windows * 2 * s.pad / std::min(s.pad, 8u)));
-    GPU_TRY(w.init(c, elements, std::max(s.group_buckets, s.reduce_keys) + 1));
+    GPU_TRY(w.init(c, s.elements, std::max(s.group_buckets, s.reduce_keys) + 1));
     GPU_CUDA(c, cudaMemsetAsync(buckets, 0, (size_t)s.buckets * 32 * F::QUADS, c.stream));
     GPU_CUDA(c, cudaMemsetAsync(sums, 0, (size_t)s.reduce_keys * 32 * F::QUADS, c.stream));
-    digit_args d;
-    d.scalars = t.scalars + (t.scalar_index ? 0 : 2 * begin);
-    d.base_index = t.base_index ? t.base_index + begin : nullptr;
-    d.scalar_index = t.scalar_index ? t.scalar_index + begin : nullptr;
-    d.stride = t.stride;
-    d.n = (uint32_t)n;
-    const uint4 *first_base = (const uint4 *)t.bases + (t.base_index ? 0 : 2 * F::QUADS * begin);
-    for (int w0 = 0; w0 < windows; w0 += s.group) {
-        int g = std::min(s.group, windows - w0), bits = 1;
-        size_t refs = n * g * copies;
-        d.first = w0;
-        d.count = g;
-        d.none = s.plan.first_bucket[w0 + g] - s.plan.first_bucket[w0];
-        d.keys = w.key[0];
-        d.vals = w.val[0];
-        while ((1ull << bits) <= d.none)
-            bits++;
-        GPU_LAUNCH(make_digits, div_up(n, 256), 256, 0, c.stream, s.plan, d);
-        GPU_CHECK_LAUNCH(c);
-        GPU_TRY(sort_pairs(c, w.key, w.val, refs, bits));
-        GPU_TRY(sum_runs<F>(c, w, packed_points<F>(first_base), refs, d.none, buckets, s.buckets,
-                            s.plan.first_bucket[w0]));
-    }
-    for (int i = 0; i < windows; i++) {
-        GPU_LAUNCH(list_rows_and_columns, div_up(s.red.w[i].buckets, 256), 256, 0, c.stream, s.red.w[i],
-                   w.key[0], w.val[0]);
-        GPU_CHECK_LAUNCH(c);
-    }
-    GPU_TRY(sum_runs<F>(c, w, plane_points<F>(buckets, s.buckets), s.reduce_elements, s.reduce_keys, sums,
-                        s.reduce_keys, 0));
+    GPU_TRY(sum_buckets(c, t, begin, n, s, w, buckets));
+    GPU_TRY(sum_rows_and_columns(c, s, w, buckets, sums));
     GPU_LAUNCH((weigh_rows_and_columns<F>), div_up((size_t)windows * 2 * s.pad, 32), 32, 0, c.stream,
                plane_points<F>(sums, s.reduce_keys), s.red, windows, xa, s.pad);
     GPU_CHECK_LAUNCH(c);
     xyzz<F> folded[2 * MAX_WINDOWS];
     GPU_TRY(fold(c, xa, xb, s.pad, 2 * windows, folded));
-    for (int i = 0; i < windows; i++) {
-        for (uint32_t weight = 1; weight < s.red.w[i].L; weight *= 2)
-            point_dbl(folded[2 * i]);
-        point_add(out->sum[i], folded[2 * i]);
-        point_add(out->sum[i], folded[2 * i + 1]);
-    }
+    for (int i = 0; i < windows; i++)
+        point_add(out->sum[i], join_kinds(s, i, folded[2 * i], folded[2 * i + 1]));
     return CUZK_OK;
 }
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out)
 {
-    int windows = t.windows ? t.windows : choose_windows(t.n, t.copies), group = 0;
+    msm_cut cut = {t.windows ? t.windows : msm_windows(t.n, t.copies, t.turned), t.copies, t.turned};
+    int digits = cut.windows * t.copies;
+    if (cut.windows > MAX_WINDOWS || (t.turned && (digits < MIN_DIGITS || digits > MAX_DIGITS)))
+        return fail(c.err, CUZK_INVALID_ARGUMENT, "a sum cannot be cut into %d windows with %d copies",
+                    cut.windows, t.copies);
+    bool fixed = t.turned && t.copies > 1; // the copies were made for these windows
     size_t chunk = t.n;
+    int group = 0;
     // Below 2^14 terms the buckets themselves are what does not fit: take narrower windows.
-    while (chunk && !(group = choose_group<F>(c.dev, chunk, windows, t.copies, c.mem->left()))) {
-        if (chunk <= 64 && windows * t.copies >= 32)
+    while (chunk && !(group = choose_group<F>(c.dev, chunk, cut, c.mem->left()))) {
+        if (chunk <= 64 && (fixed || cut.windows * t.copies >= 32))
             return fail(c.err, CUZK_OUT_OF_MEMORY,
                         "%zu bytes of device memory are too few for a sum of %zu terms", c.mem->left(), t.n);
         chunk = std::max((chunk + 1) / 2, (size_t)64);
-        windows = choose_windows(chunk, t.copies);
+        if (!fixed)
+            cut.windows = msm_windows(chunk, t.copies, t.turned);
     }
-    window_sums_clear(*out, windows);
-    window_plan p = plan_windows(windows, t.copies);
-    memcpy(out->width, p.width, sizeof p.width);
-    for (size_t begin = 0; begin < t.n; begin += chunk) {
-        size_t n = std::min(chunk, t.n - begin);
-        GPU_TRY(msm_chunk<F>(c, t, begin, n, msm_size<F>(c.dev, chunk, windows, t.copies, group), out));
-    }
+    window_sums_clear(*out, cut.windows);
+    if (chunk == 0)
+        return CUZK_OK;
+    msm_sizes<F> s = msm_size<F>(c.dev, chunk, cut, group);
+    memcpy(out->width, s.plan.width, sizeof s.plan.width);
+    out->radix = s.hex.radix;
+    out->buckets = s.buckets;
+    for (size_t begin = 0; begin < t.n; begin += chunk)
+        GPU_TRY(msm_chunk<F>(c, t, begin, std::min(chunk, t.n - begin), s, out));
     return CUZK_OK;
 }
 
@@ -396,6 +502,8 @@ template <class F> cuzk_status subset_sum(context &c, const subset_terms<F> &t, 
 template <class F> void window_sums_clear(window_sums<F> &s, int windows)
 {
     s.windows = windows;
+    s.radix = 0;
+    s.buckets = 0;
     for (int i = 0; i < MAX_WINDOWS; i++) {
         s.width[i] = 0;
         set_infinity(s.sum[i]);
@@ -406,9 +514,14 @@ template <class F> xyzz<F> window_sums_join(const window_sums<F> &s)
     xyzz<F> r;
     set_infinity(r);
     for (int i = s.windows - 1; i >= 0; i--) {
-        if (i < s.windows - 1)
-            for (int q = 0; q < s.width[i]; q++)
-                point_dbl(r);
+        xyzz<F> once = r;
+        for (int q = 0; q < s.width[i]; q++) // the sums so far times 2^width or radix
+            point_dbl(r);
+        for (int q = 30 - __builtin_clz(s.radix | 1); q >= 0; q--) {
+            point_dbl(r);
+            if ((s.radix >> q) & 1)
+                point_add(r, once);
+        }
         point_add(r, s.sum[i]);
     }
     return r;

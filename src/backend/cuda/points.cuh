@@ -11,6 +11,8 @@ namespace gpu
 template <class F>
 cuzk_status decode_points(context &c, void *points, size_t n, uint64_t first_index, bool check,
                           unsigned long long *problem);
+// n packed points as turned ones (curve.cuh); the arrays do not overlap.
+template <class F> cuzk_status turn_points(context &c, void *turned, const void *packed, size_t n);
 // The sentence for a problem found in the named query; CUZK_OK for none.
 cuzk_status report_problem(context &c, const char *query, unsigned long long problem);
 // Encodes n points given as planes into out (device memory, 96 or 192 bytes a point).

@@ -23,6 +23,10 @@ template <bool FIRST> HD size_t element(uint32_t e)
 {
     return FIRST ? e & INDEX : e;
 }
+template <bool FIRST> HD size_t element_of_y(const point_src &s, uint32_t e)
+{
+    return FIRST ? (e & INDEX) | s.turn : e; // only a first round reads turned points
+}
 template <class F, bool FIRST> HD F element_y(const point_src &s, uint32_t e)
 {
     F y = load_y<F>(s, element<FIRST>(e));
@@ -111,8 +115,8 @@ template <class F, bool FIRST> struct pair_loader {
     HD void load_ys(int k, uint32_t e1, uint32_t e2) const
     {
         if (inside(k)) {
-            words(3, R.src.p + element<FIRST>(e1) * R.src.point + R.src.yo, R.src.word);
-            words(4, R.src.p + element<FIRST>(e2) * R.src.point + R.src.yo, R.src.word);
+            words(3, R.src.p + element_of_y<FIRST>(R.src, e1) * R.src.point + R.src.yo, R.src.word);
+            words(4, R.src.p + element_of_y<FIRST>(R.src, e2) * R.src.point + R.src.yo, R.src.word);
         }
         copy_commit();
     }
