@@ -1,18 +1,24 @@
 /* Multi-scalar multiplication: the choice of sizes and the course of a whole sum. Template, after
  * windows_ifma.h and subset_ifma.h. */
 
-/* Wide terms at a time. Memory for the rows of limbs is 256 bytes each in G1, 512 in G2, and threads that
- * gather from more of it than the caches hold wait for each other: with small windows chunks of
- * 2^18 or 2^19 cost one thread nothing and let two of them run at 1.83 instead of 1.55 times its speed.
- * Larger windows need more terms to fill their buckets. */
-#define CHUNK_LEAST      ((size_t)1 << 18)
-#define CHUNK_MOST       ((size_t)1 << 19)
-#define CHUNK_MOST_LARGE ((size_t)1 << 21) /* windows of LARGE buckets and more */
-#define LARGE            100000
+/* Wide terms at a time: a quarter of them, within bounds. Memory for the quads is 256 bytes each in G1, 512
+ * in G2, and threads that gather from more of it than the caches hold wait for each other: chunks of 2^18 or
+ * 2^19 cost one thread nothing and let two of them run at 1.83 instead of 1.55 times its speed. Large windows
+ * need more terms to fill their buckets. */
+#define CHUNK_LEAST   ((size_t)1 << 18)
+#define CHUNK_MOST    ((size_t)1 << 19)
+#define LARGE_WINDOW  100000 /* buckets of a window, from 13 windows down */
+#define CHUNK_LARGE   ((size_t)1 << 21)
+#define HUGE_WINDOW   400000 /* 12 windows; fewer would take gigabytes for the buckets */
+#define CHUNK_HUGE    ((size_t)1 << 23)
+#define WINDOWS_LEAST 12
 
 static size_t choose_chunk(size_t n, uint32_t buckets)
 {
-    size_t most = buckets < LARGE ? CHUNK_MOST : CHUNK_MOST_LARGE, chunk = n / 4;
+    size_t most = buckets < LARGE_WINDOW  ? CHUNK_MOST
+                  : buckets < HUGE_WINDOW ? CHUNK_LARGE
+                                          : CHUNK_HUGE,
+           chunk = n / 4;
     return chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk > most ? most : chunk;
 }
 
@@ -22,7 +28,7 @@ static unsigned choose_windows(size_t n)
 {
     unsigned best = 0;
     double least = 0;
-    for (unsigned w = HEXAGON_LEAST; w <= HEXAGON_MOST; w++) {
+    for (unsigned w = WINDOWS_LEAST; w <= HEXAGON_MOST; w++) {
         uint32_t m = hexagon_radix(w), buckets = (uint32_t)((uint64_t)m * m / 6);
         double chunks = (double)n / (double)choose_chunk(n, buckets);
         double cost = w * ((double)n + buckets * (1.55 + 0.35 * chunks) + 600);
@@ -37,7 +43,7 @@ static unsigned choose_windows(size_t n)
 static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
 {
     uint32_t buckets = j->hex.buckets, windows = j->hex.windows, task_keys = TASK_KEYS;
-    if (buckets >= LARGE)
+    if (buckets >= LARGE_WINDOW)
         task_keys = TASK_KEYS_LARGE;
     uint32_t group = task_keys / buckets, pieces = 1, tasks = threads > 4 ? 4 * threads : 8 * threads;
     if (threads > 1 && group > (buckets < 2048 ? (windows + 2 * threads - 1) / (2 * threads) : 1))
