@@ -207,6 +207,37 @@ static void test_workers(void **state)
     share(&streamed);
 }
 
+/* With ever less memory the plans change, the sums do not. */
+static void test_plans(void **state)
+{
+    (void)state;
+    int turned = 0, others = 0;
+    for (uint64_t limit = (uint64_t)1 << 30;; limit -= limit / 16) {
+        char plan[256] = "";
+        cuzk_error err = {0};
+        cuzk_device_options o = {.memory_limit = limit};
+        shared_key k = {0};
+        cuzk_device *d;
+        assert_int_equal(backend->device_open(&d, 0, &o, &err), CUZK_OK);
+        cuzk_status s = backend->key_load(d, &k.key, &view, &queries, plan, sizeof plan, &err);
+        if (s == CUZK_OK) {
+            prove_many(&k);
+            if (k.wrong)
+                fail_msg("%d sums differ: %s", k.wrong, plan);
+            backend->key_unload(k.key);
+            turned += strstr(plan, "resident, h turned") != NULL;
+            others += !strstr(plan, "turned");
+        }
+        backend->device_close(d);
+        if (s == CUZK_OK)
+            continue;
+        assert_int_equal(s, CUZK_OUT_OF_MEMORY);
+        break;
+    }
+    if (!turned || !others)
+        fail_msg("%d plans with h turned, %d without", turned, others);
+}
+
 /* One key after the other on a device that has not room for both: what the second drops the first makes
  * again. */
 static void test_two_keys(void **state)
@@ -236,10 +267,8 @@ int main(int argc, char **argv)
         return 2;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_two_keys),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_lost_device),
+        cmocka_unit_test(test_workers),     cmocka_unit_test(test_two_keys),    cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_lost_device),
     };
     return cmocka_run_group_tests_name("cuda/faults", tests, setup, NULL);
 }

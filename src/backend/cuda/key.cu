@@ -216,7 +216,8 @@ static void scratch_sizes(cuzk_device_key *k)
     size_t terms = k->streamed ? std::min(chunk, largest) : largest;
     size_t own = k->streamed ? witness_bytes(k) + 4096 : 0;
     constexpr size_t FEW = (size_t)64 << 20; // references sorted at a time where memory is short
-    size_t sum = msm_bytes<fp>(k->dev, terms, 1, k->streamed ? FEW : MSM_REFERENCES);
+    size_t sum =
+        msm_bytes<fp>(k->dev, terms, 1, k->streamed ? FEW : MSM_REFERENCES, k->query[QUERY_H].turned);
     if (!k->side_bytes)
         sum = std::max(sum, wire_sums(k, k->streamed ? chunk : k->view.aux));
     k->sum_bytes = sum + small;
@@ -229,26 +230,35 @@ static size_t side_size(const cuzk_device_key *k)
     constexpr size_t MOST = (size_t)512 << 20;
     return (k->view.fields + k->view.inputs) * 32 > MOST ? 0 : wire_sums(k, k->view.aux) + ((size_t)64 << 20);
 }
+// Whether the queries fit beside the scratch of full speed with h turned (attempt 0), or with little scratch
+// and ever fewer witness buffers and lanes.
+static bool fits_resident(cuzk_device_key *k, int attempt, size_t room)
+{
+    int less = std::max(attempt - 1, 0);
+    size_t resident = 0;
+    k->query[QUERY_H].turned = attempt == 0;
+    k->slots = SLOTS - less / 2;
+    k->side_bytes = less % 2 ? 0 : side_size(k);
+    scratch_sizes(k);
+    for (const key_query &q : k->query)
+        resident += q.resident_bytes();
+    if (k->dev->options.b_g2_on_host)
+        resident -= k->query[QUERY_B_G2].resident_bytes();
+    size_t scratch =
+        attempt ? std::max(k->scratch_min, std::min(k->scratch_want, room / 8)) : k->scratch_want;
+    k->resident_bytes = resident;
+    return resident + aligned(k->lists_bytes) + k->slots * witness_bytes(k) + k->side_bytes + scratch <= room;
+}
 static cuzk_status plan_memory(context &c, cuzk_device_key *k)
 {
-    size_t room, resident = 0, fixed = aligned(k->lists_bytes);
-    for (const key_query &q : k->query)
-        resident += q.point_bytes * q.count;
-    if (k->dev->options.b_g2_on_host)
-        resident -= k->query[QUERY_B_G2].count * 192;
+    size_t room, fixed = aligned(k->lists_bytes);
     GPU_TRY(available(c, &room)); // the circuit and the tables are loaded, scratch is dropped
     k->streamed = false;
-    for (int attempt = 0; attempt < 2 * SLOTS && !k->dev->options.stream_queries; attempt++) {
-        k->slots = SLOTS - attempt / 2;
-        k->side_bytes = attempt % 2 ? 0 : side_size(k);
-        scratch_sizes(k);
-        size_t scratch = k->side_bytes + std::max(k->scratch_min, std::min(k->scratch_want, room / 8));
-        if (resident + fixed + k->slots * witness_bytes(k) + scratch <= room) {
-            k->resident_bytes = resident;
+    for (int attempt = 0; attempt <= 2 * SLOTS && !k->dev->options.stream_queries; attempt++)
+        if (fits_resident(k, attempt, room))
             return shape_queries(c, k, 0);
-        }
-    }
     k->streamed = true;
+    k->query[QUERY_H].turned = false;
     k->side_bytes = 0;
     k->slots = 0;
     k->resident_bytes = 0;
@@ -287,31 +297,44 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
 }
 
 // ---- points ----
+// A query piece by piece, so that kernels run beside the transfers; turned ones are decoded in piece.
+constexpr size_t PIECE = (size_t)256 << 20, TURNED_PIECE = (size_t)64 << 20;
+static cuzk_status load_query(context &c, cuzk_device_key *k, int query, uint8_t *piece,
+                              unsigned long long *problem)
+{
+    key_query &q = k->query[query];
+    void *p;
+    GPU_TRY(device_alloc(c, &p, q.resident_bytes()));
+    q.resident = (uint8_t *)p;
+    size_t step = q.turned ? TURNED_PIECE : PIECE;
+    bool check = k->dev->options.check_points;
+    step -= step % q.point_bytes;
+    for (size_t at = 0; at < q.count * q.point_bytes; at += step) {
+        size_t n = std::min(step, q.count * q.point_bytes - at);
+        uint8_t *to = q.turned ? piece : q.resident + at;
+        GPU_TRY(upload_query(c, to, &k->queries, q.encoded + at, n, c.stream));
+        if (query == QUERY_B_G2)
+            GPU_TRY(decode_points<fp2>(c, to, n / 192, at / 192, check, problem));
+        else
+            GPU_TRY(decode_points<fp>(c, to, n / 96, at / 96, check, problem));
+        if (q.turned)
+            GPU_TRY(turn_points<fp>(c, q.resident + 2 * at, to, n / 96));
+    }
+    return CUZK_OK;
+}
 static cuzk_status load_points(context &c, cuzk_device_key *k)
 {
     unsigned long long *problem, found[QUERIES];
-    GPU_TRY(use_scratch(c, 4096));
+    uint8_t *piece;
+    const key_query &h = k->query[QUERY_H]; // the only one that may be turned
+    size_t piece_bytes = h.turned ? std::min(TURNED_PIECE, h.count * h.point_bytes) : 0;
+    GPU_TRY(use_scratch(c, 4096 + aligned(piece_bytes)));
     GPU_TRY(take(c, &problem, QUERIES));
+    GPU_TRY(take(c, &piece, piece_bytes));
     GPU_CUDA(c, cudaMemsetAsync(problem, 0xff, sizeof found, c.stream));
-    for (int i = 0; i < QUERIES; i++) {
-        key_query &q = k->query[i];
-        if (i == QUERY_B_G2 && k->dev->options.b_g2_on_host)
-            continue;
-        void *p;
-        GPU_TRY(device_alloc(c, &p, q.count * q.point_bytes));
-        q.resident = (uint8_t *)p;
-        size_t step = (size_t)256 << 20; // decoded piece by piece, so that kernels run beside the transfers
-        step -= step % q.point_bytes;
-        for (size_t at = 0; at < q.count * q.point_bytes; at += step) {
-            size_t n = std::min(step, q.count * q.point_bytes - at);
-            GPU_TRY(upload_query(c, q.resident + at, &k->queries, q.encoded + at, n, c.stream));
-            bool check = k->dev->options.check_points;
-            if (i == QUERY_B_G2)
-                GPU_TRY(decode_points<fp2>(c, q.resident + at, n / 192, at / 192, check, problem + i));
-            else
-                GPU_TRY(decode_points<fp>(c, q.resident + at, n / 96, at / 96, check, problem + i));
-        }
-    }
+    for (int i = 0; i < QUERIES; i++)
+        if (i != QUERY_B_G2 || !k->dev->options.b_g2_on_host)
+            GPU_TRY(load_query(c, k, i, piece, problem + i));
     GPU_TRY(download(c, found, problem, sizeof found));
     for (int i = 0; i < QUERIES; i++)
         GPU_TRY(report_problem(c, k->query[i].name, found[i]));
@@ -367,8 +390,10 @@ static void describe_plan(const cuzk_device_key *k, char *plan, size_t size)
         snprintf(plan, size, "queries streamed in chunks of %zu points; %zu MiB held, %zu MiB of scratch",
                  k->chunk_points, held, scratch);
     else
-        snprintf(plan, size, "all queries resident; %zu MiB held, %zu MiB of scratch, %d witness buffers, %s",
-                 held, scratch, k->slots, k->side_bytes ? "two lanes" : "one lane");
+        snprintf(plan, size,
+                 "all queries resident%s; %zu MiB held, %zu MiB of scratch, %d witness buffers, %s",
+                 k->query[QUERY_H].turned ? ", h turned" : "", held, scratch, k->slots,
+                 k->side_bytes ? "two lanes" : "one lane");
 }
 cuzk_status key_load(cuzk_device *dev, cuzk_device_key **out, const cuzk_circuit_view *circuit,
                      const cuzk_query_view *queries, char *plan, size_t plan_size, cuzk_error *err)
@@ -403,7 +428,7 @@ void key_unload(cuzk_device_key *k)
     circuit_unload(dev, &k->circuit);
     device_free(dev, k->lists, k->lists_bytes);
     for (key_query &q : k->query)
-        device_free(dev, q.resident, q.count * q.point_bytes);
+        device_free(dev, q.resident, q.resident_bytes());
     for (witness_slot &s : k->slot)
         device_free(dev, s.bits, k->slot_bytes);
     delete k;
@@ -412,7 +437,7 @@ uint64_t key_bytes(const cuzk_device_key *k)
 {
     uint64_t n = k->circuit.bytes + k->lists_bytes + k->slots * k->slot_bytes;
     for (const key_query &q : k->query)
-        n += q.resident ? q.count * q.point_bytes : 0;
+        n += q.resident ? q.resident_bytes() : 0;
     return n;
 }
 } // namespace gpu

@@ -90,14 +90,15 @@ static cuzk_status sum_wide_terms(context &c, const key_query &q, cuzk_device_jo
     return keep(c, out, sum);
 }
 template <class F>
-static cuzk_status sum_h(context &c, const query_chunk &k, const uint8_t *points, const uint4 *h_scalars,
-                         std::vector<window_sums<F>> &out)
+static cuzk_status sum_h(context &c, const query_chunk &k, const uint8_t *points, bool turned,
+                         const uint4 *h_scalars, std::vector<window_sums<F>> &out)
 {
     window_sums<F> sum;
     msm_terms<F> t;
     t.bases = points;
     t.scalars = h_scalars;
     t.n = k.points;
+    t.turned = turned;
     GPU_TRY(msm_sum<F>(c, t, &sum));
     return keep(c, out, sum);
 }
@@ -133,7 +134,7 @@ cuzk_status sum_chunk(context &c, cuzk_device_key *key, cuzk_device_job *job, in
     double start = now_ms();
     const key_query &q = key->query[query];
     if (query == QUERY_H)
-        GPU_TRY(sum_h<fp>(c, chunk, points, h_scalars, job->g1[QUERY_H]));
+        GPU_TRY(sum_h<fp>(c, chunk, points, q.turned, h_scalars, job->g1[QUERY_H]));
     else if (query == QUERY_B_G2)
         GPU_TRY(sum_wires<fp2>(c, q, job, chunk, points, bits_only, job->g2));
     else
