@@ -61,7 +61,7 @@ for part in "${parts[@]}"; do
         run streamed 500 "${BENCH[@]}" --plugin "$PLUGIN" --vram-limit "${VRAM:-24}" --workers 1 prove "$LARGEST" 1
         ;;
     sanitize)
-        small="fp-mul:0 fp2-mul:0 msm-g1:10 msm-g2:9 subset-g1:11 ntt:11 ntt:14 ntt-inverse:15:1 h:13 h:14:1 spmv:12 witness-expand:13
+        small="fp-mul:0 fp2-mul:0 msm-g1:10 msm-g1:10:65536 msm-g1:9:3 msm-g2:9 subset-g1:11 ntt:11 ntt:14 ntt-inverse:15:1 h:13 h:14:1 spmv:12 witness-expand:13
                decode-g1:10 check-g1:9"
         for tool in memcheck racecheck; do
             run "$tool" "${SANITIZE_LIMIT:-200}" compute-sanitizer --tool $tool --error-exitcode 9 \

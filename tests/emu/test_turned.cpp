@@ -165,7 +165,7 @@ static void check_digits(const hex_plan &p, const fr &k)
 {
     fr sum = small_scalar(0), radix = small_scalar(p.radix);
     int32_t a[MAX_DIGITS], b[MAX_DIGITS], c, d, largest = 0;
-    hex_digits all(p, k.l, p.digits - 1);
+    hex_digits all(p, start_hex(p, p.digits - 1), k.l);
     for (int i = p.digits - 1; i >= 0; i--) {
         all.next(p, a[i], b[i]);
         sum = plus(times(sum, radix), eisenstein(small_scalar(a[i]), small_scalar(b[i])));
@@ -174,7 +174,7 @@ static void check_digits(const hex_plan &p, const fr &k)
     CHECK(equal(sum, k), "%d digits of %08x...%08x", p.digits, k.l[7], k.l[0]);
     CHECK(largest <= (int32_t)p.radix + 1, "%d digits of %08x...%08x", p.digits, k.l[7], k.l[0]);
     for (int first : {0, 1, p.digits / 2, p.digits - 2}) { // those of a group of windows
-        hex_digits some(p, k.l, first);
+        hex_digits some(p, start_hex(p, first), k.l);
         for (int i = first; i >= 0; i--) {
             some.next(p, c, d);
             CHECK(c == a[i] && d == b[i], "digit %d of %d from %d", i, p.digits, first);
@@ -305,7 +305,7 @@ template <class F> struct sum_test {
             uint4 *to = *bases + i * t.n * record;
             if (t.turned)
                 GPU_TRY(turn_points<F>(c, to, p, t.n));
-            else
+            else if (t.n)
                 memcpy(to, p, t.n * sizeof(affine<F>));
         }
         return CUZK_OK;
@@ -323,7 +323,8 @@ template <class F> struct sum_test {
         GPU_TRY(take(c, &scalars, 2 * t.n + 1));
         for (size_t i = 0; i < t.n; i++)
             k[i] = scalar_of(t, i);
-        memcpy((void *)scalars, k.data(), 32 * t.n);
+        if (t.n)
+            memcpy((void *)scalars, k.data(), 32 * t.n);
         for (int q = 0; q < 2; q++)
             GPU_TRY(take(c, &index[q], t.n + 1));
         for (size_t i = 0; i < t.n; i++) { // 7 and 5 do not divide the sizes used

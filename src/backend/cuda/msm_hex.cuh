@@ -80,25 +80,37 @@ HD void hex_round(uint32_t fa, uint32_t fb, uint32_t &ca, uint32_t &cb)
     ca = s >= 0 && t <= -ONE ? 1 : t >= 0 && s <= -ONE ? 0 : both;
     cb = s >= 0 && t <= -ONE ? 0 : t >= 0 && s <= -ONE ? 1 : both;
 }
-// Limbs DROPPED and up of a b (N limbs by 5), without the products that begin below: too small by less than
-// DROPPED + 1 units of the second of these limbs.
-template <int N, int DROPPED>
-HD void high_product(uint32_t (&out)[N + 5 - DROPPED], const uint32_t *a, const uint32_t *b)
+// acc[0 .. 2 count - 1] += (b[0], b[2], ...) a, the carry into the next limb.
+HD void mad_span(uint32_t *acc, const uint32_t *b, uint32_t a, int count)
 {
-    UNROLL for (int q = 0; q < N + 5 - DROPPED; q++) out[q] = 0;
+    UNROLL for (int j = 0; j < count; j++)
+    {
+        acc[2 * j] = j ? madclo_cc(b[2 * j], a, acc[2 * j]) : madlo_cc(b[0], a, acc[0]);
+        acc[2 * j + 1] = madchi_cc(b[2 * j], a, acc[2 * j + 1]);
+    }
+    acc[2 * count] = addc(acc[2 * count], 0);
+}
+// Limbs DROPPED to LIMBS - 1 of a b (N limbs by 5), without the products that begin below: too small by less
+// than DROPPED + 1 units of the second of these limbs. Two accumulators, as in fp.cuh.
+template <int N, int DROPPED, int LIMBS>
+HD void product(uint32_t (&out)[LIMBS - DROPPED], const uint32_t *a, const uint32_t *b)
+{
+    constexpr int SIZE = LIMBS - DROPPED;
+    uint32_t sum[2][SIZE + 2]; // products at even and at odd places
+    UNROLL for (int q = 0; q < SIZE + 2; q++) sum[0][q] = sum[1][q] = 0;
     UNROLL for (int i = 0; i < N; i++)
     {
-        uint32_t carry = 0;
-        UNROLL for (int j = 0; j < 5; j++)
+        int first = i < DROPPED ? DROPPED - i : 0, end = i + 5 > LIMBS ? LIMBS - i : 5;
+        UNROLL for (int h = 0; h < 2; h++)
         {
-            if (i + j < DROPPED)
-                continue;
-            uint64_t t = (uint64_t)a[i] * b[j] + out[i + j - DROPPED] + carry;
-            out[i + j - DROPPED] = (uint32_t)t;
-            carry = (uint32_t)(t >> 32);
+            int j = first + h, place = i + j - DROPPED;
+            if (j < end)
+                mad_span(sum[place & 1] + place, b + j, a[i], (end - j + 1) / 2);
         }
-        out[i + 5 - DROPPED] = carry;
     }
+    out[0] = add_cc(sum[0][0], sum[1][0]);
+    UNROLL for (int q = 1; q < SIZE - 1; q++) out[q] = addc_cc(sum[0][q], sum[1][q]);
+    out[SIZE - 1] = addc(sum[0][SIZE - 1], sum[1][SIZE - 1]);
 }
 // k < r as a + b w modulo pi, |a + b w| <= z^2 (1 + e); two's complement.
 HD void hex_split(const uint32_t (&k)[8], uint32_t (&a)[4], uint32_t (&b)[4])
@@ -107,7 +119,7 @@ HD void hex_split(const uint32_t (&k)[8], uint32_t (&a)[4], uint32_t (&b)[4])
     // below z^2 (1 + 2^-28)
     constexpr uint32_t inverse[5] = {Z2_INVERSE_LIMBS};
     uint32_t t[6], q[4], rest[4];
-    high_product<5, 4>(t, k + 3, inverse); // k / 2^96 times 2^287 / z^2: q begins at bit 191
+    product<5, 4, 10>(t, k + 3, inverse); // k / 2^96 times 2^287 / z^2: q begins at bit 191
     UNROLL for (int i = 0; i < 4; i++) q[i] = t[i + 1] >> 31 | t[i + 2] << 1;
     uint64_t q0 = (uint64_t)q[0] * Z2_2;
     rest[0] = k[0];
@@ -143,7 +155,7 @@ HD void hex_split(const uint32_t (&k)[8], uint32_t (&a)[4], uint32_t (&b)[4])
 HD void hex_fraction(const hex_plan &p, const uint32_t (&a)[4], uint32_t (&f)[5])
 {
     uint32_t u[4] = {a[0], a[1], a[2], a[3] ^ 0x80000000u}, t[6]; // a + 2^127; the offset takes it back
-    high_product<4, 3>(t, u, p.reciprocal);
+    product<4, 3, 9>(t, u, p.reciprocal);
     f[0] = add_cc(t[1], p.offset[0]);
     UNROLL for (int i = 1; i < 4; i++) f[i] = addc_cc(t[i + 1], p.offset[i]);
     f[4] = addc(t[5], p.offset[4]);
@@ -160,11 +172,17 @@ HD uint32_t hex_times(uint32_t (&f)[5], uint32_t m)
     }
     return (uint32_t)(t >> 32);
 }
-// The digits of a scalar from the one called at down.
+// Where digits begin: digit first is the next after a product with factor, 2 m^(digits - 1 - first) modulo
+// 2^160. The same bits as after so many single steps, so that neighbouring groups of windows agree.
+struct hex_start {
+    int first;
+    uint32_t factor[5];
+};
+// The digits of a scalar from digit start.first down.
 struct hex_digits {
     uint32_t a[5], b[5], ca, cb, radix;
     int at; // the digit that next makes
-    HD hex_digits(const hex_plan &p, const uint32_t (&k)[8], int first)
+    HD hex_digits(const hex_plan &p, const hex_start &start, const uint32_t (&k)[8])
     {
         uint32_t x[4], y[4];
         hex_split(k, x, y);
@@ -173,14 +191,18 @@ struct hex_digits {
         ca = a[4] >> 31; // halves at first: |K / m^digits| is below 1, and a negative part is one of 1/2 to 1
         cb = b[4] >> 31;
         radix = 2 * p.radix;
-        at = p.digits - 1;
-        if (at == first)
+        at = start.first;
+        if (at == p.digits - 1)
             return;
-        for (; at > first; at--) {
-            hex_times(a, radix);
-            hex_times(b, radix);
-            radix = p.radix;
+        uint32_t f[5], g[5];
+        product<5, 0, 5>(f, a, start.factor);
+        product<5, 0, 5>(g, b, start.factor);
+        UNROLL for (int i = 0; i < 5; i++)
+        {
+            a[i] = f[i];
+            b[i] = g[i];
         }
+        radix = p.radix;
         hex_round(a[4] >> 2, b[4] >> 2, ca, cb);
     }
     HD void next(const hex_plan &p, int32_t &da, int32_t &db)
@@ -199,4 +221,5 @@ struct hex_digits {
 // msm_plan.cu: the least odd m with m^digits > z^2 (1 + 2^-20); power: that power (may be NULL).
 uint32_t hex_radix(int digits, uint32_t (*power)[5] = nullptr);
 hex_plan plan_hex(int sets, int copies);
+hex_start start_hex(const hex_plan &p, int first);
 } // namespace gpu

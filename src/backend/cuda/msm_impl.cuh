@@ -90,7 +90,7 @@ static __global__ void make_digits(window_plan P, digit_args D)
             D.vals[p] = ((uint32_t)(c * D.stride) + base) | (minus ? 0x80000000u : 0u);
         }
 }
-static __global__ void make_hex_digits(hex_plan P, digit_args D)
+static __global__ void make_hex_digits(hex_plan P, hex_start start, digit_args D)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= D.n)
@@ -100,7 +100,7 @@ static __global__ void make_hex_digits(hex_plan P, digit_args D)
     uint4 a = D.scalars[at], b = D.scalars[at + 1];
     uint32_t k[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
     int copy = P.copies - 1, set = D.first + D.count - 1;
-    hex_digits digits(P, k, copy * P.sets + set);
+    hex_digits digits(P, start, k);
     for (; digits.at >= D.first; set--) {
         int32_t x, y;
         digits.next(P, x, y);
@@ -338,7 +338,8 @@ static cuzk_status sum_buckets(context &c, const msm_terms<F> &t, size_t begin, 
         while ((1ull << bits) <= d.none)
             bits++;
         if (t.turned)
-            GPU_LAUNCH(make_hex_digits, div_up(n, 256), 256, 0, c.stream, s.hex, d);
+            GPU_LAUNCH(make_hex_digits, div_up(n, 256), 256, 0, c.stream, s.hex,
+                       start_hex(s.hex, (copies - 1) * s.hex.sets + w0 + g - 1), d);
         else
             GPU_LAUNCH(make_digits, div_up(n, 256), 256, 0, c.stream, s.plan, d);
         GPU_CHECK_LAUNCH(c);

@@ -90,4 +90,11 @@ hex_plan plan_hex(int sets, int copies)
     }
     return p;
 }
+hex_start start_hex(const hex_plan &p, int first)
+{
+    hex_start s = {first, {2}};
+    for (int i = first; i < p.digits - 1; i++)
+        (void)hex_times(s.factor, p.radix);
+    return s;
+}
 } // namespace gpu
