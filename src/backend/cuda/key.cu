@@ -213,11 +213,11 @@ static void scratch_sizes(cuzk_device_key *k)
     size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points, small = 64u << 20;
     size_t largest = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
     size_t points = k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(k->gather_bytes) + 4096 : 0;
-    size_t terms = k->streamed ? std::min(chunk, largest) : largest;
+    bool turned = k->query[QUERY_H].turned;
+    size_t terms = k->streamed ? std::min(chunk, largest) : turned ? k->query[QUERY_H].count : largest;
     size_t own = k->streamed ? witness_bytes(k) + 4096 : 0;
     constexpr size_t FEW = (size_t)64 << 20; // references sorted at a time where memory is short
-    size_t sum =
-        msm_bytes<fp>(k->dev, terms, 1, k->streamed ? FEW : MSM_REFERENCES, k->query[QUERY_H].turned);
+    size_t sum = msm_bytes<fp>(k->dev, terms, 1, k->streamed ? FEW : MSM_REFERENCES, turned);
     if (!k->side_bytes)
         sum = std::max(sum, wire_sums(k, k->streamed ? chunk : k->view.aux));
     k->sum_bytes = sum + small;
@@ -236,7 +236,7 @@ static bool fits_resident(cuzk_device_key *k, int attempt, size_t room)
 {
     int less = std::max(attempt - 1, 0);
     size_t resident = 0;
-    k->query[QUERY_H].turned = attempt == 0;
+    k->query[QUERY_H].turned = attempt == 0 && k->log < 29; // 31 bits for a reference
     k->slots = SLOTS - less / 2;
     k->side_bytes = less % 2 ? 0 : side_size(k);
     scratch_sizes(k);

@@ -32,7 +32,7 @@ static cuzk_status sum_queries(context &c, cuzk_device_key *key, cuzk_device_job
         if (!key->query[i].resident)
             continue; // b_g2 on the host
         for (const query_chunk &k : key->query[i].chunks)
-            GPU_TRY(sum_chunk(c, key, job, i, k, key->query[i].resident, h));
+            GPU_TRY(sum_chunk(c, key, job, i, k, key->query[i].resident, key->query[i].turned, h));
     }
     return CUZK_OK;
 }

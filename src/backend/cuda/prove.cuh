@@ -28,10 +28,10 @@ cuzk_status check_witness(context &c, const cuzk_device_key *key, const cuzk_wit
 cuzk_status load_witness(context &c, cuzk_device_key *key, cuzk_device_job *job, cudaStream_t stream);
 // a = A w, b = B w, h from them; the witness becomes scalars. h: 2^log values from the arena.
 cuzk_status make_h(context &c, cuzk_device_key *key, cuzk_device_job *job, uint4 *h);
-// Adds the sums of one chunk whose points lie at points; h_scalars: of the chunk's first term of the H query.
-// bits_only: the wide terms are summed later, by sum_wide.
+// Adds the sums of one chunk whose points lie at points; h_scalars: of the chunk's first term of the H query,
+// the only one whose points may be turned. bits_only: the wide terms are summed later, by sum_wide.
 cuzk_status sum_chunk(context &c, cuzk_device_key *key, cuzk_device_job *job, int query,
-                      const query_chunk &chunk, const uint8_t *points, const uint4 *h_scalars,
+                      const query_chunk &chunk, const uint8_t *points, bool turned, const uint4 *h_scalars,
                       bool bits_only = false);
 // Adds the sum of all wide terms of a query, whose points lie packed in the order of its list.
 cuzk_status sum_wide(context &c, cuzk_device_key *key, cuzk_device_job *job, int query,

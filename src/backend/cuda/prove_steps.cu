@@ -129,12 +129,13 @@ static double *time_of(cuzk_device_job *job, int query)
     return where[query];
 }
 cuzk_status sum_chunk(context &c, cuzk_device_key *key, cuzk_device_job *job, int query,
-                      const query_chunk &chunk, const uint8_t *points, const uint4 *h_scalars, bool bits_only)
+                      const query_chunk &chunk, const uint8_t *points, bool turned, const uint4 *h_scalars,
+                      bool bits_only)
 {
     double start = now_ms();
     const key_query &q = key->query[query];
     if (query == QUERY_H)
-        GPU_TRY(sum_h<fp>(c, chunk, points, q.turned, h_scalars, job->g1[QUERY_H]));
+        GPU_TRY(sum_h<fp>(c, chunk, points, turned, h_scalars, job->g1[QUERY_H]));
     else if (query == QUERY_B_G2)
         GPU_TRY(sum_wires<fp2>(c, q, job, chunk, points, bits_only, job->g2));
     else

@@ -103,6 +103,18 @@ static cuzk_status gather_step(context &c, cuzk_device_key *key, const group &g,
             GPU_TRY(sum_wide(c, key, g.jobs[s.first + i], s.query, g.wide));
     return CUZK_OK;
 }
+// Turns a decoded chunk of the H query where the memory that transforms have left is enough for that and for
+// sums of a few windows at a time; *turned is NULL otherwise.
+static cuzk_status turn_chunk(context &c, const query_chunk &chunk, const uint8_t *packed, uint8_t **turned)
+{
+    constexpr size_t FEW = (size_t)32 << 20; // references sorted at a time
+    size_t bytes = aligned(chunk.points * 192);
+    *turned = nullptr;
+    if (c.mem->left() < bytes + msm_bytes<fp>(c.dev, chunk.points, 1, FEW, true))
+        return CUZK_OK;
+    GPU_TRY(take(c, turned, bytes));
+    return turn_points<fp>(c, *turned, packed, chunk.points);
+}
 static cuzk_status sum_step(context &c, cuzk_device_key *key, const group &g, const step &s, uint8_t *buffer)
 {
     bool gather = gathers(key, s.query), check = c.dev->options.check_points;
@@ -115,10 +127,15 @@ static cuzk_status sum_step(context &c, cuzk_device_key *key, const group &g, co
     unsigned long long found;
     GPU_TRY(download(c, &found, g.problem, sizeof found));
     GPU_TRY(report_problem(c, q.name, found));
+    arena_mark mark(c);
+    uint8_t *turned = nullptr;
+    if (s.query == QUERY_H)
+        GPU_TRY(turn_chunk(c, *s.chunk, buffer, &turned));
     for (uint32_t i = 0; i < s.count; i++) {
         cuzk_device_job *job = g.jobs[s.first + i];
         const uint4 *h = s.query == QUERY_H ? g.h[i] + 2 * s.chunk->base : nullptr;
-        GPU_TRY(sum_chunk(c, key, job, s.query, *s.chunk, buffer, h, gather));
+        GPU_TRY(sum_chunk(c, key, job, s.query, *s.chunk, turned ? turned : buffer, turned != nullptr, h,
+                          gather));
         job->times.bytes_to_device += s.chunk->points * q.point_bytes / s.count;
     }
     return gather ? gather_step(c, key, g, s, buffer) : CUZK_OK;
