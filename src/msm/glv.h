@@ -1,4 +1,4 @@
-/* Scalars split by the endomorphism, and signed digits.
+/* Scalars split by the endomorphism.
  *
  * With z the parameter of the curve and r = z^4 - z^2 + 1, every k < r is k0 + k1 z^2 (mod r) with both parts
  * at most z^2 / 2 + 1 < 0.674 * 2^127 in absolute value; z^2 P is minus the endomorphism of P
@@ -9,9 +9,8 @@
 
 typedef unsigned __int128 u128;
 
-#define GLV_BITS 127 /* of a part, without its sign */
-#define GLV_Z2   ((u128)0xac45a4010001a402 << 64 | 0x0000000100000000)
-#define GLV_MU   ((u128)0xbe35f678f00fd56e << 64 | 0xb1fb72917b67f717) /* floor(2^255 / z^2) */
+#define GLV_Z2 ((u128)0xac45a4010001a402 << 64 | 0x0000000100000000)
+#define GLV_MU ((u128)0xbe35f678f00fd56e << 64 | 0xb1fb72917b67f717) /* floor(2^255 / z^2) */
 
 typedef struct glv_part {
     u128 magnitude;
@@ -79,23 +78,4 @@ static inline void glv_split(glv_part part[2], const scalar *any)
     part[1].magnitude = q;
 }
 
-/* Windows of c bits (4 <= c <= 16) for one part: the top one holds at most c - 1 bits and never carries. */
-static inline unsigned glv_windows(unsigned c)
-{
-    return (GLV_BITS + c) / c;
-}
-
-/* Signed digits in [-2^(c-1), 2^(c-1) - 1], the lowest first, stride apart. */
-static inline void glv_digits(int16_t *digit, size_t stride, const glv_part *part, unsigned c)
-{
-    u128 k = part->magnitude;
-    int carry = 0, mask = (1 << c) - 1, limit = (1 << (c - 1)) + (int)part->negative;
-    int sign = part->negative ? -1 : 1;
-    for (unsigned w = glv_windows(c); w-- > 0; digit += stride) {
-        int v = (int)((unsigned)k & (unsigned)mask) + carry;
-        k >>= c;
-        carry = v >= limit;
-        *digit = (int16_t)(sign * (v - (carry << c)));
-    }
-}
 #endif

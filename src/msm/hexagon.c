@@ -1,42 +1,62 @@
 #include "msm/hexagon.h"
 
-/* m by the number of windows: the least even m whose highest digit needs no step, for windows from
- * HEXAGON_LEAST on; 0 where m^windows would be too large for the arithmetic of the vector form (2^129.9). */
-static const uint16_t radices[] = {7140, 3188, 1628, 922, 566, 372, 258, 186, 140, 108, 86, 70, 58, 48, 42,
-                                   36,   0,    28,   24,  22,  20,  18,  0,   0,   14,  0,  12, 0,  0,  10};
+/* m by the number of windows: the least even m whose highest digit needs no step, from HEXAGON_LEAST windows
+ * on; 0 where there is none with m^windows <= 2^130, which the vector form needs. */
+static const uint16_t radices[] = {
+    7140, 3188, 1628, 922, 566, 372, 258, 186, 140, 108, 86, 70, 58, 48, 42, 36, 32, 28, 24,
+    22,   20,   18,   0,   0,   14,  0,   12,  0,   0,   10, 0,  0,  0,  8,  0,  0,  0,  0,
+    0,    0,    6,    0,   0,   0,   0,   0,   0,   0,   0,  0,  0,  0,  0,  0,  0,  4,
+};
+_Static_assert(sizeof radices / sizeof *radices == HEXAGON_MOST - HEXAGON_LEAST + 1, "one for every number");
 
 uint32_t hexagon_radix(unsigned windows)
 {
     return windows < HEXAGON_LEAST || windows > HEXAGON_MOST ? 0 : radices[windows - HEXAGON_LEAST];
 }
 
+/* number, of limbs of so many bits, over m^windows: the floor of floors is the floor. */
+static void quotient(uint64_t r[3], uint64_t *number, int limbs, unsigned bits, const hexagon *h)
+{
+    for (unsigned w = 0; w < h->windows; w++) {
+        u128 rest = 0;
+        for (int i = limbs; i-- > 0;) {
+            rest = rest << bits | number[i];
+            number[i] = (uint64_t)(rest / h->radix);
+            rest %= h->radix;
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        r[i] = number[i];
+    for (int i = 0; i < limbs; i++)
+        number[i] = 0;
+}
+
+static void balance(uint64_t r[3], unsigned bits, const hexagon *h)
+{
+    for (unsigned w = 0; w < h->windows; w++) {
+        u128 carry = h->radix / 2;
+        for (int i = 0; i < 3; i++) {
+            carry += (u128)r[i] * h->radix;
+            r[i] = (uint64_t)carry & (~(uint64_t)0 >> (64 - bits));
+            carry >>= bits;
+        }
+    }
+}
+
 int hexagon_init(hexagon *h, unsigned windows)
 {
-    const uint64_t limb = ((uint64_t)1 << 52) - 1;
     uint32_t m = hexagon_radix(windows), y = m / 3 + 1;
     *h = (hexagon){.windows = windows, .radix = m, .long_rows = m / 3};
     if (!m)
         return 0;
     h->short_first = y * (m / 2) - y * y / 4 - y * (m + 1 - y);
     h->buckets = hexagon_bucket(h, 1, m / 2); /* where one more row would start */
-    /* 2^260 in limbs, divided by m again and again: the floor of floors is the floor */
-    uint64_t scale[6] = {0, 0, 0, 0, 0, 1};
-    for (unsigned w = 0; w < windows; w++) {
-        u128 rest = 0;
-        for (int i = 6; i-- > 0;) {
-            rest = rest << 52 | scale[i];
-            scale[i] = (uint64_t)(rest / m);
-            rest %= m;
-        }
-        u128 carry = m / 2;
-        for (int i = 0; i < 3; i++) {
-            carry += (u128)h->balance[i] * m;
-            h->balance[i] = (uint64_t)carry & limb;
-            carry >>= 52;
-        }
-    }
-    for (int i = 0; i < 3; i++)
-        h->scale[i] = scale[i];
+    uint64_t power[6] = {0, 0, 0, 0, 0, 1};   /* 2^260 and 2^320, divided again and again */
+    quotient(h->scale, power, 6, 52, h);
+    power[5] = 1;
+    quotient(h->scale64, power, 6, 64, h);
+    balance(h->balance, 52, h);
+    balance(h->balance64, 64, h);
     return 1;
 }
 
@@ -95,5 +115,94 @@ void hexagon_codes_ref(uint32_t *code, size_t stride, const hexagon *h, const sc
             *carry_of[low] = -1;
         }
         *code = code_of(h, t);
+    }
+}
+
+static inline void add_product(uint64_t x[3], int at, u128 product)
+{
+    for (u128 carry = product; at < 3; at++) {
+        carry += x[at];
+        x[at] = (uint64_t)carry;
+        carry >>= 64;
+    }
+}
+
+/* The fraction (a + balance) / m^windows in units of 2^-192: a little more than the truth, by at most 16,
+ * which changes none of the digits. */
+static void fraction(uint64_t x[3], const hexagon *h, const glv_part *part, unsigned negative)
+{
+    const uint64_t word[2] = {(uint64_t)part->magnitude, (uint64_t)(part->magnitude >> 64)};
+    uint64_t a[3];
+    u128 t = 0;
+    __int128 d = 0;
+    for (int i = 0; i < 3 && !negative; i++, t >>= 64) {
+        t += (u128)h->balance64[i] + (i < 2 ? word[i] : 0);
+        a[i] = (uint64_t)t;
+    }
+    for (int i = 0; i < 3 && negative; i++, d >>= 64) {
+        d += (__int128)h->balance64[i] - (i < 2 ? word[i] : 0);
+        a[i] = (uint64_t)d;
+    }
+    /* words 2 to 4 of the product; what is left out below makes at most 3 */
+    x[0] = 8;
+    x[1] = x[2] = 0;
+    add_product(x, 0, (u128)a[0] * h->scale64[1] >> 64);
+    add_product(x, 0, (u128)a[1] * h->scale64[0] >> 64);
+    add_product(x, 0, (u128)a[0] * h->scale64[2]);
+    add_product(x, 0, (u128)a[1] * h->scale64[1]);
+    add_product(x, 0, (u128)a[2] * h->scale64[0]);
+    add_product(x, 1, (u128)a[1] * h->scale64[2]);
+    add_product(x, 1, (u128)a[2] * h->scale64[1]);
+    add_product(x, 2, (u128)a[2] * h->scale64[2]);
+}
+
+static inline int next_digit(uint64_t x[3], uint64_t m)
+{
+    u128 t = 0;
+    for (int i = 0; i < 3; i++) {
+        t += (u128)x[i] * m;
+        x[i] = (uint64_t)t;
+        t >>= 64;
+    }
+    return (int)t;
+}
+
+/* code_of without branches, which no processor foresees here. */
+static inline uint32_t quick_code(const hexagon *h, int a, int b)
+{
+    int p = a - b, s = -a;
+    int first = ((p > 0) & (b >= 0)) | ((p < 0) & (b <= 0));
+    int second = (((b > 0) & (s >= 0)) | ((b < 0) & (s <= 0))) & !first;
+    int x = first ? p : second ? b : s, y = first ? b : second ? s : p;
+    uint32_t sign = (uint32_t)x >> 31, turn = first ? 0 : second ? 4 : 6;
+    x = x < 0 ? -x : x;
+    y = y < 0 ? -y : y;
+    uint32_t code = hexagon_bucket(h, (uint32_t)x, (uint32_t)y) << 3 | turn | sign;
+    return x ? code : HEXAGON_NONE;
+}
+
+void hexagon_codes(uint32_t *code, size_t stride, const hexagon *h, const scalar *k)
+{
+    glv_part part[2];
+    uint64_t x[2][3];
+    int16_t digit[2][HEXAGON_MOST];
+    int m = (int)h->radix, ca = 0, cb = 0;
+    glv_split(part, k);
+    fraction(x[0], h, &part[0], part[0].negative);
+    fraction(x[1], h, &part[1], !part[1].negative);
+    for (unsigned w = h->windows; w-- > 0;) {
+        digit[0][w] = (int16_t)(next_digit(x[0], h->radix) - m / 2);
+        digit[1][w] = (int16_t)(next_digit(x[1], h->radix) - m / 2);
+    }
+    for (unsigned w = 0; w < h->windows; w++, code += stride) {
+        int a = digit[0][w] + ca, b = digit[1][w] + cb, p = a - b, s = -a;
+        int high = p > b ? p : b, low = p < b ? p : b;
+        high = s > high ? s : high;
+        low = s < low ? s : low;
+        int far = (high - low > m) & (w + 1 < h->windows);
+        int b_high = far & (b == high), b_low = far & (b == low);
+        cb = b_high - b_low;
+        ca = (far & (s == low) & !b_low) - (far & (s == high) & !b_high);
+        *code = quick_code(h, a - ca * m, b - cb * m);
     }
 }

@@ -20,7 +20,7 @@
 #include "msm/glv.h"
 
 #define HEXAGON_LEAST 10 /* windows */
-#define HEXAGON_MOST  39
+#define HEXAGON_MOST  65
 
 typedef struct hexagon {
     unsigned windows;
@@ -30,6 +30,7 @@ typedef struct hexagon {
     uint32_t short_first; /* row y of the others starts at short_first + y (m + 1 - y) */
     uint64_t balance[3];  /* sum of m / 2 at every digit, limbs of 52 bits */
     uint64_t scale[3];    /* floor(2^260 / m^windows) */
+    uint64_t balance64[3], scale64[3]; /* the same in words, and floor(2^320 / m^windows) */
 } hexagon;
 
 /* m; 0 where there is none for so many windows. */
@@ -65,7 +66,8 @@ static inline uint32_t hexagon_bucket(const hexagon *h, uint32_t x, uint32_t y)
 /* What a term does in a window: bucket << 3 | turn | negative, or HEXAGON_NONE. The turn is where w^rot x
  * lies in a quad {x, y, w x, w^2 x} (lanes_ifma.h), times 2: 0, 4 or 6. */
 #define HEXAGON_NONE 0xffffffffu
-/* The codes of one scalar, the lowest window first, stride apart: the plain form. */
+/* The codes of one scalar, the lowest window first, stride apart. */
+void hexagon_codes(uint32_t *code, size_t stride, const hexagon *h, const scalar *k);
 void hexagon_codes_ref(uint32_t *code, size_t stride, const hexagon *h, const scalar *k);
 /* The codes of `count` (1 to 16) canonical scalars side by side; words[i][l] is word i of scalar l, all
  * sixteen set. */

@@ -87,12 +87,12 @@ FP52_INLINE void hexagon_split(v8 a[3], v8 b[3], const v8 k[5])
         b[i] = V8_SUB(zero, q[i]);
 }
 
-/* The fractions (a + balance) / m^windows in units of 2^-156: a little more than the truth, by at most 2^26
- * + 1. Since m^windows < 2^129.9 that changes none of the digits that come out when it is multiplied by m
- * again and again. */
+/* The fractions (a + balance) / m^windows in units of 2^-156, too large by less than 2^26. Since m^windows <=
+ * 2^130 that changes none of the digits that come out when they are multiplied by m again and again. */
 FP52_INLINE void digits_start(v8 x[3], const hexagon *h, v8 a[3])
 {
-    v8 c[3] = {v8_set1((uint64_t)1 << 26), _mm512_setzero_si512(), _mm512_setzero_si512()};
+    /* what is cut off below and the rounding of scale make less than 2^26 - 1024 */
+    v8 c[3] = {v8_set1(((uint64_t)1 << 26) - 1024), _mm512_setzero_si512(), _mm512_setzero_si512()};
     for (int i = 0; i < 3; i++)
         a[i] = V8_ADD(a[i], v8_set1(h->balance[i]));
     limbs_carry(a);

@@ -13,8 +13,8 @@ cuzk_status msm_g2_subset_portable(g2 *out, const g2_affine *bases, const uint64
                                    const cancel_token *cancel, cuzk_error *err);
 #define MSM_MAX ((size_t)1 << 31) /* terms of one sum: positions take 31 bits and a sign */
 
-/* Bits of a window for n scalars. */
-unsigned msm_window(size_t n);
+/* Windows for n scalars taken in so many chunks. */
+unsigned msm_windows(size_t n, size_t chunks);
 /* CUZK_OK, or the status of a token that asks to stop, with its sentence. */
 cuzk_status msm_stopped(const cancel_token *cancel, cuzk_error *err);
 cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n,

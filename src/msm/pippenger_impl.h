@@ -1,20 +1,18 @@
 /* The sum of scalar * point. Included after reduce_impl.h.
  *
- * A census drops zeros and sums the bases of one and minus one on the way. Wide scalars are split by the
- * endomorphism into two terms of 127 bits, and those cut into signed digits; of each window, the terms are
- * sorted by digit (by counting), and every bucket's run of the sorted list is summed by halving. Tasks are
- * pieces of the lists, not buckets, so that threads finish together whatever the scalars are: a run cut by
- * the border of a piece leaves a partial sum (head), added afterwards. The scalars go through in chunks that
- * bound the memory; a bucket's sum so far is then simply one more element of its run. Last, sum of j *
- * bucket[j] from the sums of rows and columns of the buckets seen as a square. */
-#include "msm/glv.h"
+ * A census drops zeros and sums the bases of one and minus one on the way. Wide scalars are cut into
+ * hexagonal digits (hexagon.h); of each window, the terms are sorted by bucket (by counting), and every
+ * bucket's run of the sorted list is summed by halving. Tasks are pieces of the lists, not buckets, so that
+ * threads finish together whatever the scalars are: a run cut by the border of a piece leaves a partial sum
+ * (head), added afterwards. The scalars go through in chunks that bound the memory; a bucket's sum so far is
+ * then simply one more element of its run. Last, the buckets are weighed by the sums of their rows and
+ * columns. */
+#include "msm/hexagon.h"
 
 #define BLOCK     8192              /* scalars of a census task */
 #define CHUNK     ((size_t)1 << 17) /* wide scalars of a chunk, for each thread: lists and images stay near */
 #define CHUNK_MAX ((size_t)1 << 20)
 #define MAX_PARTS 16
-#define MINUS     0x80000000u /* marks of a sorted term, above its position in the chunk */
-#define IMAGE     0x40000000u
 
 typedef struct job {
     const AFFINE *bases;
@@ -28,24 +26,25 @@ typedef struct job {
     uint32_t *block_wide; /* wide scalars of each block */
     size_t wide_total;
     /* plan */
-    unsigned c, windows, low_bits;
+    hexagon hex;
+    unsigned windows;
     size_t buckets; /* of a window */
     unsigned parts; /* of a window's terms, for counting */
     size_t capacity;
     /* the chunk */
     size_t first_block, wide;
-    size_t *block_at;             /* where each block's terms begin in the chunk */
-    uint32_t *base;               /* base of each wide scalar */
-    COORD *image;                 /* x of its endomorphism */
-    int16_t *digit;               /* [windows][2 * wide] */
-    uint32_t *count;              /* [windows][parts][buckets], then write positions */
-    uint32_t *start;              /* [windows][buckets + 1] */
-    uint32_t *sorted;             /* [windows][2 * capacity] */
-    size_t first_piece[GLV_BITS]; /* of each window */
-    uint32_t *head_bucket;        /* of each piece; UINT32_MAX for none */
+    size_t *block_at; /* where each block's terms begin in the chunk */
+    uint32_t *base;   /* base of each wide scalar */
+    COORD *image;     /* x of its endomorphism and of that one's, in turn */
+    uint32_t *code;   /* [windows][wide] */
+    uint32_t *count;  /* [windows][parts][buckets], then write positions */
+    uint32_t *start;  /* [windows][buckets + 1] */
+    uint32_t *sorted; /* [windows][capacity]: position in the chunk << 3 and the low bits of the code */
+    size_t first_piece[HEXAGON_MOST]; /* of each window */
+    uint32_t *head_bucket;            /* of each piece; UINT32_MAX for none */
     AFFINE *head;
     AFFINE *bucket; /* [windows][buckets] */
-    AFFINE *line;   /* [windows][rows + columns] */
+    AFFINE *line;   /* [windows][2][lines]: columns by x, rows by y */
     JACOBIAN *window_sum;
 } job;
 
@@ -79,7 +78,7 @@ static void census_task(void *ctx, size_t block, unsigned worker)
     j->block_wide[block] = wide;
 }
 
-/* Splits and cuts the wide scalars of a block. */
+/* Cuts the wide scalars of a block. */
 static void fill_task(void *ctx, size_t task, unsigned worker)
 {
     job *j = ctx;
@@ -89,22 +88,19 @@ static void fill_task(void *ctx, size_t task, unsigned worker)
     if (!j->block_wide[block] || cancel_check(j->cancel))
         return;
     for (size_t i = block * BLOCK; i < end; i++) {
-        glv_part part[2];
         if (scalar_kind(&j->k[i]) != SCALAR_WIDE)
             continue;
         j->base[at] = j->index ? j->index[i] : (uint32_t)i;
-        coord_endomorphism(&j->image[at], &j->bases[j->base[at]].x);
-        glv_split(part, &j->k[i]);
-        part[1].negative ^= 1; /* z^2 P is minus the image */
-        glv_digits(j->digit + at, 2 * j->wide, &part[0], j->c);
-        glv_digits(j->digit + j->wide + at, 2 * j->wide, &part[1], j->c);
+        coord_endomorphism(&j->image[2 * at], &j->bases[j->base[at]].x);
+        coord_endomorphism(&j->image[2 * at + 1], &j->image[2 * at]);
+        hexagon_codes(j->code + at, j->wide, &j->hex, &j->k[i]);
         at++;
     }
 }
 
 static inline size_t part_first(const job *j, unsigned part)
 {
-    return 2 * j->wide * part / j->parts;
+    return j->wide * part / j->parts;
 }
 
 static void count_task(void *ctx, size_t task, unsigned worker)
@@ -112,12 +108,12 @@ static void count_task(void *ctx, size_t task, unsigned worker)
     job *j = ctx;
     unsigned w = (unsigned)(task / j->parts), part = (unsigned)(task % j->parts);
     uint32_t *count = j->count + task * j->buckets;
-    const int16_t *digit = j->digit + w * 2 * j->wide;
+    const uint32_t *code = j->code + w * j->wide;
     (void)worker;
     memset(count, 0, j->buckets * sizeof *count);
     for (size_t i = part_first(j, part); i < part_first(j, part + 1); i++)
-        if (digit[i])
-            count[(digit[i] < 0 ? -digit[i] : digit[i]) - 1]++;
+        if (code[i] != HEXAGON_NONE)
+            count[code[i] >> 3]++;
 }
 
 /* Turns counts into positions: bucket by bucket, and part by part within one. */
@@ -141,24 +137,20 @@ static void sort_task(void *ctx, size_t task, unsigned worker)
 {
     job *j = ctx;
     unsigned w = (unsigned)(task / j->parts), part = (unsigned)(task % j->parts);
-    uint32_t *position = j->count + task * j->buckets, *sorted = j->sorted + w * 2 * j->capacity;
-    const int16_t *digit = j->digit + w * 2 * j->wide;
+    uint32_t *position = j->count + task * j->buckets, *sorted = j->sorted + w * j->capacity;
+    const uint32_t *code = j->code + w * j->wide;
     (void)worker;
-    for (size_t i = part_first(j, part); i < part_first(j, part + 1); i++) {
-        int d = digit[i];
-        if (!d)
-            continue;
-        uint32_t term = i < j->wide ? (uint32_t)i : (uint32_t)(i - j->wide) | IMAGE;
-        sorted[position[(d < 0 ? -d : d) - 1]++] = d < 0 ? term | MINUS : term;
-    }
+    for (size_t i = part_first(j, part); i < part_first(j, part + 1); i++)
+        if (code[i] != HEXAGON_NONE)
+            sorted[position[code[i] >> 3]++] = (uint32_t)i << 3 | (code[i] & 7);
 }
 
 static inline point_ref term_ref(const job *j, uint32_t term)
 {
-    uint32_t at = term & (IMAGE - 1);
+    uint32_t at = term >> 3, turn = term >> 1 & 3; /* 0, 2 or 3 */
     const AFFINE *p = &j->bases[j->base[at]];
-    const COORD *x = term & IMAGE ? &j->image[at] : &p->x;
-    return (point_ref){x, (uintptr_t)&p->y | term >> 31};
+    const COORD *x = turn ? &j->image[2 * at + turn - 2] : &p->x;
+    return (point_ref){x, (uintptr_t)&p->y | (term & 1)};
 }
 
 static void piece_task(void *ctx, size_t task, unsigned worker)
@@ -168,7 +160,7 @@ static void piece_task(void *ctx, size_t task, unsigned worker)
     unsigned w = j->windows - 1;
     while (task < j->first_piece[w])
         w--;
-    const uint32_t *start = j->start + w * (j->buckets + 1), *sorted = j->sorted + w * 2 * j->capacity;
+    const uint32_t *start = j->start + w * (j->buckets + 1), *sorted = j->sorted + w * j->capacity;
     size_t first = (task - j->first_piece[w]) * PIECE, end = first + PIECE;
     size_t b = 0,
            above = j->buckets; /* the bucket that holds first: the last one that starts there or before */
@@ -263,17 +255,32 @@ static void run_chunks(job *j, pool *p)
     }
 }
 
-static inline size_t columns(const job *j)
+/* x and y of buckets are below this. */
+static inline size_t lines(const job *j)
 {
-    return (size_t)1 << j->low_bits;
+    return hexagon_rows(&j->hex) + 1;
 }
-static inline size_t rows(const job *j)
-{
-    return j->buckets >> j->low_bits;
-}
+/* Lines differ in length, by half of the mean. */
 static inline size_t line_tasks(const job *j)
 {
-    return j->buckets > PIECE ? j->buckets / PIECE : 1;
+    return j->buckets > PIECE / 2 ? j->buckets / (PIECE / 2) : 1;
+}
+
+/* Pushes the buckets of a line that hold something; returns whether any does. */
+static int push_line(const job *j, work *s, const AFFINE *bucket, AFFINE *line, int by_row, uint32_t l)
+{
+    uint32_t m = j->hex.radix;
+    int any = 0;
+    for (uint32_t i = by_row; by_row ? 2 * i + l <= m && i + 2 * l <= m : 2 * l + i <= m && l + 2 * i <= m;
+         i++) {
+        const AFFINE *b = &bucket[by_row ? hexagon_bucket(&j->hex, i, l) : hexagon_bucket(&j->hex, l, i)];
+        if (FN(affine_is_inf)(b))
+            continue;
+        if (!any++)
+            work_open(s, line);
+        work_push(s, FN(ref)(b, 0));
+    }
+    return any;
 }
 
 /* Sums some rows, or some columns, of a window's buckets. */
@@ -281,54 +288,40 @@ static void line_task(void *ctx, size_t task, unsigned worker)
 {
     job *j = ctx;
     work *s = &j->work[worker];
-    size_t tasks = line_tasks(j), w = task / (2 * tasks), group = task % tasks;
-    int by_row = task / tasks % 2 == 0;
-    size_t lines = by_row ? rows(j) : columns(j), length = by_row ? columns(j) : rows(j);
-    const AFFINE *bucket = j->bucket + w * j->buckets;
-    AFFINE *line = j->line + w * (rows(j) + columns(j)) + (by_row ? 0 : rows(j));
+    size_t tasks = line_tasks(j), w = task / (2 * tasks), group = task % tasks, n = lines(j);
+    int by_row = task / tasks % 2;
+    AFFINE *line = j->line + (2 * w + (size_t)by_row) * n;
     if (cancel_check(j->cancel))
         return;
-    for (size_t l = group * lines / tasks; l < (group + 1) * lines / tasks; l++) {
-        int any = 0;
-        for (size_t i = 0; i < length; i++) {
-            const AFFINE *b = by_row ? &bucket[l * length + i] : &bucket[i * lines + l];
-            if (FN(affine_is_inf)(b))
-                continue;
-            if (!any++)
-                work_open(s, &line[l]);
-            work_push(s, FN(ref)(b, 0));
-        }
-        if (!any)
-            memset(&line[l], 0, sizeof line[l]);
-    }
+    for (size_t l = group * n / tasks; l < (group + 1) * n / tasks; l++)
+        if (!l || !push_line(j, s, j->bucket + w * j->buckets, &line[l], by_row, (uint32_t)l))
+            memset(&line[l], 0, sizeof line[l]); /* line 0 weighs nothing */
     work_reduce(s);
 }
 
-/* sum of i * p[i] in weighted, sum of p[i] in plain */
-static void weigh(JACOBIAN *weighted, JACOBIAN *plain, const AFFINE *p, size_t n)
+/* sum of i * p[i] */
+static void weigh(JACOBIAN *weighted, const AFFINE *p, size_t n)
 {
+    JACOBIAN plain;
     memset(weighted, 0, sizeof *weighted);
-    memset(plain, 0, sizeof *plain);
+    memset(&plain, 0, sizeof plain);
     for (size_t i = n; i-- > 1;) {
-        FN(add_affine)(plain, plain, &p[i]);
-        FN(add)(weighted, weighted, plain);
+        FN(add_affine)(&plain, &plain, &p[i]);
+        FN(add)(weighted, weighted, &plain);
     }
-    FN(add_affine)(plain, plain, &p[0]);
 }
 
-/* Bucket b = row * columns + column stands for the digit b + 1. */
+/* Columns weigh x, rows y (1 + w). */
 static void window_task(void *ctx, size_t w, unsigned worker)
 {
     job *j = ctx;
-    const AFFINE *line = j->line + w * (rows(j) + columns(j));
-    JACOBIAN row, column, all, same;
+    JACOBIAN row, *sum = &j->window_sum[w];
     (void)worker;
-    weigh(&row, &all, line, rows(j));
-    weigh(&column, &same, line + rows(j), columns(j));
-    for (unsigned i = 0; i < j->low_bits; i++)
-        BLST(double)(&row, &row);
-    FN(add)(&row, &row, &column);
-    FN(add)(&j->window_sum[w], &row, &all);
+    weigh(sum, j->line + 2 * w * lines(j), lines(j));
+    weigh(&row, j->line + (2 * w + 1) * lines(j), lines(j));
+    FN(add)(sum, sum, &row);
+    coord_endomorphism(&row.x, &row.x);
+    FN(add)(sum, sum, &row);
 }
 
 static void run_reduction(job *j, JACOBIAN *sum, pool *p)
@@ -336,8 +329,12 @@ static void run_reduction(job *j, JACOBIAN *sum, pool *p)
     pool_for(p, j->windows * 2 * line_tasks(j), line_task, j);
     pool_for(p, j->windows, window_task, j);
     for (unsigned w = j->windows; w-- > 0;) {
-        for (unsigned i = 0; i < j->c; i++)
+        JACOBIAN once = *sum;
+        for (int bit = 30 - __builtin_clz(j->hex.radix); bit >= 0; bit--) {
             BLST(double)(sum, sum);
+            if (j->hex.radix >> bit & 1)
+                FN(add)(sum, sum, &once);
+        }
         FN(add)(sum, sum, &j->window_sum[w]);
     }
 }
@@ -345,7 +342,7 @@ static void run_reduction(job *j, JACOBIAN *sum, pool *p)
 /* Lays the arrays of the plan out in one block at memory, or only measures it (NULL). */
 static size_t layout(job *j, uint8_t *memory)
 {
-    size_t used = 0, terms = 2 * j->capacity, pieces = j->windows * (terms / PIECE + 1);
+    size_t used = 0, terms = j->capacity, pieces = j->windows * (terms / PIECE + 1);
 #define PLACE(member, count)                                                                                 \
     do {                                                                                                     \
         if (memory)                                                                                          \
@@ -354,15 +351,15 @@ static size_t layout(job *j, uint8_t *memory)
     } while (0)
     PLACE(block_at, j->blocks);
     PLACE(base, j->capacity);
-    PLACE(image, j->capacity);
-    PLACE(digit, j->windows * terms);
+    PLACE(image, 2 * terms);
+    PLACE(code, j->windows * terms);
     PLACE(count, j->windows * j->parts * j->buckets);
     PLACE(start, j->windows * (j->buckets + 1));
     PLACE(sorted, j->windows * terms);
     PLACE(head_bucket, pieces);
     PLACE(head, pieces);
     PLACE(bucket, j->windows * j->buckets);
-    PLACE(line, j->windows * (rows(j) + columns(j)));
+    PLACE(line, j->windows * 2 * lines(j));
     PLACE(window_sum, j->windows);
 #undef PLACE
     return used;
@@ -375,10 +372,10 @@ static cuzk_status sum_wide(job *j, JACOBIAN *sum, pool *p, cuzk_error *err)
     j->capacity = j->wide_total / chunks + BLOCK;
     if (j->capacity > j->wide_total)
         j->capacity = j->wide_total;
-    j->c = msm_window(j->wide_total);
-    j->windows = glv_windows(j->c);
-    j->buckets = (size_t)1 << (j->c - 1);
-    j->low_bits = (j->c - 1) / 2;
+    j->windows = msm_windows(j->wide_total, chunks);
+    if (!hexagon_init(&j->hex, j->windows))
+        return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "no digits for %u windows", j->windows);
+    j->buckets = j->hex.buckets;
     j->parts = j->workers == 1 ? 1 : 1 + 2 * j->workers / j->windows;
     if (j->parts > MAX_PARTS)
         j->parts = MAX_PARTS;

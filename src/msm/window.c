@@ -1,5 +1,5 @@
 /* Choices and errors common to both groups. */
-#include "msm/glv.h"
+#include "msm/hexagon.h"
 #include "msm/msm_private.h"
 
 cuzk_status msm_stopped(const cancel_token *cancel, cuzk_error *err)
@@ -14,17 +14,17 @@ cuzk_status msm_stopped(const cancel_token *cancel, cuzk_error *err)
     }
 }
 
-/* Additions: 2n digits and twice the buckets in every window, and running sums, which are dearer, of about
- * the square root of the buckets. */
-unsigned msm_window(size_t n)
+/* Additions: one a term, two a bucket and one more for every chunk in each window, and running sums, which
+ * are dearer, over rows and columns. */
+unsigned msm_windows(size_t n, size_t chunks)
 {
-    unsigned best = 4;
+    unsigned best = 0;
     double least = 0;
-    for (unsigned c = 4; c <= 16; c++) {
-        double buckets = (double)((size_t)1 << (c - 1)), root = (double)((size_t)1 << c / 2);
-        double cost = glv_windows(c) * (2.0 * (double)n + 2.0 * buckets + 12.0 * root);
-        if (c == 4 || cost < least)
-            least = cost, best = c;
+    for (unsigned w = HEXAGON_LEAST; w <= HEXAGON_MOST; w++) {
+        double m = hexagon_radix(w), buckets = m * m / 6;
+        double cost = w * ((double)n + buckets * (1.0 + (double)chunks) + 6.0 * m);
+        if (m > 0 && (!best || cost < least))
+            least = cost, best = w;
     }
     return best;
 }
