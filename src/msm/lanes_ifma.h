@@ -3,8 +3,8 @@
  * strict) and its products, and the names of the group's operations. The other templates follow:
  * lists_ifma.h, subset_ifma.h, windows_ifma.h, sum_ifma.h.
  *
- * A batch is up to LANES running sums; a round adds at most one point to each of them. Sums are kept limb by
- * limb
+ * A batch is up to LANES or LANES_MOST running sums; a round adds at most one point to each of them. Sums are
+ * kept limb by limb
  * ("lanes", no transposition), points are rows of limbs that are gathered. With nx = -x and ny = -y of the
  * sum and (x2, y2) the point:
  *
@@ -27,7 +27,11 @@
 #define FE_LIMBS (8 * FE_PARTS)
 #define LANES    1536
 #define GROUPS   (LANES / 8)
-#define AHEAD    4 /* groups between a prefetch to the first-level cache and the use */
+/* Lists of points take more at once where the second-level cache has room for them. */
+#define LANES_MOST  2560
+#define GROUPS_MOST (LANES_MOST / 8)
+#define LANES_L2    ((size_t)2 << 20)
+#define AHEAD       4 /* groups between a prefetch to the first-level cache and the use */
 
 struct point52 {
     uint64_t x[FE_LIMBS], y[FE_LIMBS]; /* strict limbs */
@@ -52,11 +56,11 @@ typedef struct fe_rows {
 #define REF_SUM 0x80000000u
 
 typedef struct lanes {
-    fe nx[GROUPS], ny[GROUPS]; /* the sums, negated */
-    fe d[GROUPS], before[GROUPS];
-    uint8_t live[GROUPS];     /* lanes that take a point in this round */
-    uint8_t skip[GROUPS];     /* lanes already finished in this round */
-    uint8_t infinite[GROUPS]; /* lanes whose sum is the point at infinity */
+    fe nx[GROUPS_MOST], ny[GROUPS_MOST]; /* the sums, negated */
+    fe d[GROUPS_MOST], before[GROUPS_MOST];
+    uint8_t live[GROUPS_MOST];     /* lanes that take a point in this round */
+    uint8_t skip[GROUPS_MOST];     /* lanes already finished in this round */
+    uint8_t infinite[GROUPS_MOST]; /* lanes whose sum is the point at infinity */
     int any_infinite;
     const uint64_t *points;
     uint32_t y_at;

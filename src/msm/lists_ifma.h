@@ -1,6 +1,6 @@
 /* Sums by key: sums[key] += the points that are listed for it, in any order. Template, after lanes_ifma.h.
  *
- * The keys are ordered by how many points they have, so that the LANES sums of a batch end together, and
+ * The keys are ordered by how many points they have, so that the sums of a batch end together, and
  * their references are laid out row by row: row r of a batch names the point that each lane takes in round r.
  * A key with more points than a limit is cut into several sums ("spares"), which are then summed in turn:
  * whatever the scalars, batches stay full. */
@@ -17,6 +17,7 @@ typedef struct cut_key {
 /* One thread's working memory; the arrays follow the struct. */
 typedef struct lists {
     lanes lanes;
+    size_t lanes_at_once; /* up to LANES_MOST */
     size_t max_keys, max_entries, spares;
     uint32_t *count, *place;    /* by key */
     uint32_t *segment, *length; /* by rank: key or spare of a sum; its number of points */
@@ -53,11 +54,11 @@ static size_t lists_layout(lists *s, size_t keys, size_t entries)
     TAKE(spare, spares + 2);
     TAKE(count, keys);
     TAKE(place, keys);
-    TAKE(segment, segments + LANES);
-    TAKE(length, segments + LANES);
+    TAKE(segment, segments + LANES_MOST);
+    TAKE(length, segments + LANES_MOST);
     TAKE(base, segments / 8 + 2);
     TAKE(cut, (keys + entries) / LIMIT_MIN + 1);
-    TAKE(rows, keys + entries + (size_t)LIMIT_MAX * LANES);
+    TAKE(rows, keys + entries + (size_t)LIMIT_MAX * LANES_MOST);
     TAKE(key, entries + 16);
     TAKE(ref, entries + 16);
     TAKE(cut_keys, spares);
@@ -78,6 +79,7 @@ static lists *lists_create(pool *p, size_t keys, size_t entries, size_t *bytes)
     memset(s, 0, sizeof *s);
     lists_layout(s, keys, entries);
     points_none(s->spare + s->spares);
+    s->lanes_at_once = cpu_get()->l2 >= LANES_L2 ? LANES_MOST : LANES;
     return s;
 }
 
@@ -109,7 +111,7 @@ static void level_count(lists *s, level *v)
         used++;
     }
     /* enough sums to fill the lanes, if there are enough points; none longer than about twice the mean */
-    size_t limit = used < LANES ? total / LANES : 2 * (total / used) + 8;
+    size_t limit = used < s->lanes_at_once ? total / s->lanes_at_once : 2 * (total / used) + 8;
     v->limit = (uint32_t)(limit < LIMIT_MIN ? LIMIT_MIN : limit > LIMIT_MAX ? LIMIT_MAX : limit);
 }
 
@@ -137,8 +139,8 @@ static void level_rank(lists *s, level *v, uint32_t *first)
         for (uint32_t i = 0; i < n; i++)
             s->length[v->segments++] = c;
     }
-    memset(s->length + v->segments, 0, LANES * sizeof *s->length);
-    size_t batches = (v->segments + LANES - 1) / LANES, at = 0;
+    memset(s->length + v->segments, 0, LANES_MOST * sizeof *s->length);
+    size_t batches = (v->segments + s->lanes_at_once - 1) / s->lanes_at_once, at = 0;
     v->stride = batches ? ((v->segments + batches - 1) / batches + 7) / 8 * 8 : 8;
     for (size_t b = 0; b * v->stride < v->segments; b++) {
         s->base[b] = (uint32_t)at;

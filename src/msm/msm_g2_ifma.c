@@ -1,4 +1,5 @@
 /* G2 sums with AVX-512 IFMA: see lanes_ifma.h, lists_ifma.h, windows_ifma.h, subset_ifma.h. */
+#include "base/cpu.h"
 #include "base/mem.h"
 #include "curve/coord.h"
 #include "field/fp2_52.h"

@@ -29,11 +29,11 @@ cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k,
                                cuzk_error *err);
 cuzk_status g2_fixed_base_ifma(g2_affine *r, const g2_affine *base, const fr *k, size_t n, pool *p,
                                cuzk_error *err);
-/* As msm_g1_ifma with a number of windows (hexagon.h) and a chunk (terms at a time) other than those it would
- * choose; 0 leaves the choice. For tests and measurements. */
+/* As msm_g1_ifma with a number of windows (hexagon.h), a chunk (terms at a time) and lanes (8 to 2560, a
+ * multiple of 8) other than those it would choose; 0 leaves the choice. For tests and measurements. */
 typedef struct msm_tuning {
     unsigned windows;
-    size_t chunk;
+    size_t chunk, lanes;
 } msm_tuning;
 cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n,
                               const msm_tuning *tuning, pool *p, cuzk_error *err);

@@ -138,6 +138,8 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
         j->worker[i] = lists_create(p, keys, entries, &worker_bytes);
         j->scratch[i] = pool_take(p, room);
         ok = j->worker[i] && j->scratch[i];
+        if (ok && tuning && tuning->lanes)
+            j->worker[i]->lanes_at_once = tuning->lanes;
     }
     if (!ok) {
         st = mem_error(err,

@@ -114,7 +114,7 @@ static void windows(void **state)
         for (int way = 0; way < 3; way++) {
             g1 have;
             cuzk_error err;
-            msm_tuning tuning = {c, way == 2 ? 4096 : 0};
+            msm_tuning tuning = {c, way == 2 ? 4096 : 0, way == 1 ? 2560 : way == 2 ? 8 * (c % 7 + 1) : 1536};
             hexagon h;
             if (!hexagon_init(&h, c))
                 continue;
