@@ -107,6 +107,11 @@ static std::vector<fr> notable_scalars()
         k.push_back(power(small_scalar(2), (uint64_t)bit));
         k.push_back(minus(small_scalar(0), k.back()));
     }
+    fr half = small_scalar(-1); // the integers beside r / 2, the largest ones of signed windows
+    for (int q = 0; q < 8; q++)
+        half.l[q] = half.l[q] >> 1 | (q < 7 ? half.l[q + 1] << 31 : 0);
+    for (int d = -2; d <= 3; d++)
+        k.insert(k.begin(), plus(half, small_scalar(d)));
     for (int i = 0; i < 2000; i++) {
         k.push_back(random_scalar());
         if (i % 4 == 0) // short ones
@@ -369,6 +374,10 @@ template <class F> struct sum_test {
                 check({31, P_RANDOM, K_NOTABLE, copies, digits / copies, true, true, 0});
                 check({31, P_RANDOM, K_RANDOM, copies, 20, false, true, 0});
             }
+        // the narrowest signed windows: of four bits
+        const int narrow[][2] = {{1, 40}, {2, 32}, {3, 21}, {5, 12}};
+        for (const int(&cut)[2] : narrow)
+            check({31, P_RANDOM, K_NOTABLE, cut[0], cut[1], false, false, 0});
         for (int windows : {17, 20, 27, 32, 40})
             check({largest, P_SOME_INFINITE, K_RANDOM, 1, windows, true, false, 0});
         // several groups of windows, then several chunks of terms
@@ -395,8 +404,14 @@ template <class F> static void test_sums(cuzk_device *dev, size_t largest)
     t.make_pool(largest);
     t.all(largest);
     sum_case few = {31, P_RANDOM, K_RANDOM, 5, 1, true, false, 0},
-             many = {31, P_RANDOM, K_RANDOM, 2, 21, true, false, 0};
-    CHECK(t.run(few) == CUZK_INVALID_ARGUMENT && t.run(many) == CUZK_INVALID_ARGUMENT, "%s", err.message);
+             many = {31, P_RANDOM, K_RANDOM, 2, 21, true, false, 0},
+             narrow = {31, P_RANDOM, K_RANDOM, 3, 24, false, false, 0},
+             wide = {31, P_RANDOM, K_RANDOM, 1, 10, false, false, 0};
+    for (const sum_case &s : {few, many, narrow, wide}) {
+        CHECK(t.run(s) == CUZK_INVALID_ARGUMENT, "%d copies, %d windows: %s", s.copies, s.windows,
+              err.message);
+        CHECK(!strncmp(err.message, "a sum cannot be cut into", 24), "%s", err.message);
+    }
 }
 int main()
 {

@@ -171,6 +171,21 @@ static cuzk_status make_copies(bench_job &b, uint4 *bases, size_t n, int copies,
     }
     return CUZK_OK;
 }
+// Scratch for as many windows together as memory has room for beside own bytes.
+template <class F>
+static cuzk_status msm_room(context &c, size_t n, int copies, bool turned, int windows, size_t own,
+                            size_t *bytes)
+{
+    size_t room;
+    GPU_TRY(available(c, &room));
+    room += c.on->scratch.size;
+    for (int passes = 1; passes <= windows; passes++) {
+        *bytes = msm_bytes<F>(c.dev, n, copies, n * copies * div_up(windows, passes), turned, windows);
+        if (own + *bytes <= room)
+            break;
+    }
+    return CUZK_OK;
+}
 // variant: copies of the bases, windows in the byte above, PLAIN_BASES for bases that are not turned.
 constexpr uint32_t PLAIN_BASES = 1 << 16;
 template <class F> static cuzk_status bench_msm(bench_job &b)
@@ -181,13 +196,14 @@ template <class F> static cuzk_status bench_msm(bench_job &b)
     int copies = b.variant & 255 ? (int)(b.variant & 255) : 1, windows = (int)(b.variant >> 8 & 255);
     if (!windows)
         windows = msm_windows(n, copies, turned);
-    if (turned && (windows * copies < MIN_DIGITS || windows * copies > MAX_DIGITS))
+    if (!msm_can_cut(windows, copies, turned))
         return fail(c.err, CUZK_INVALID_ARGUMENT, "%d copies and %d windows cannot be measured", copies,
                     windows);
     GPU_TRY(fixed_prepare<F>(c, 16));
     size_t own = aligned(n * copies * point) + aligned(32 * n);
-    size_t work = std::max(msm_bytes<F>(c.dev, n, copies, MSM_REFERENCES, turned, windows),
-                           fixed_run<F>::bytes(c.dev, 1 << 19, 16) + ((size_t)500 << 19));
+    size_t work = 0;
+    GPU_TRY(msm_room<F>(c, n, copies, turned, windows, own, &work));
+    work = std::max(work, fixed_run<F>::bytes(c.dev, 1 << 19, 16) + ((size_t)500 << 19));
     GPU_TRY(use_scratch(c, own + ((size_t)64 << 20), own + work));
     uint4 *bases, *s;
     GPU_TRY(take(c, &bases, n * copies * point / 16));
@@ -534,6 +550,7 @@ static cuzk_status bench(cuzk_device *dev, const char *operation, uint32_t log, 
     b.note = note;
     b.note_size = note_size;
     note[0] = 0;
+    drop_scratch(dev, dev->main); // a sum before may have taken all memory that tables need
     GPU_TRY(run_bench(b, operation));
     size_t used = strlen(note);
     if (b.work > 0)

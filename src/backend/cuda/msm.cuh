@@ -38,9 +38,11 @@ inline int copy_bits(int copies)
     return (255 + copies - 1) / copies;
 }
 int msm_windows(size_t n, int copies, bool turned); // what windows 0 stands for
+bool msm_can_cut(int windows, int copies, bool turned);
+int msm_copies(size_t n, int most); // how many copies of turned bases are worth their memory, up to most
 
-// Adds to out (which must be clear or hold a sum of the same call). Takes what scratch it needs from the
-// arena and cuts the sum into groups of windows and chunks of terms so that it fits; CUZK_OUT_OF_MEMORY if
+// Adds to out (which must be clear or hold a sum of the same call). Takes scratch from the arena, sorts as
+// many windows together as fit there, and chunks of the terms where not even one does; CUZK_OUT_OF_MEMORY if
 // not even a small chunk does.
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out);
 // Arena bytes with which n terms are summed at full speed, or with at most so many references sorted at a

@@ -293,8 +293,10 @@ static msm_sizes<F> msm_size(const cuzk_device *dev, size_t n, const msm_cut &cu
 // The largest group of windows that fits; 0 if none does.
 template <class F>
 static int choose_group(const cuzk_device *dev, size_t n, const msm_cut &cut, size_t budget,
-                        size_t references = MSM_REFERENCES)
+                        size_t references)
 {
+    constexpr size_t MOST = ((size_t)1 << 31) - 1; // runs count references in 31 bits
+    references = std::min(references, MOST);
     if (n * cut.copies >= (size_t)1 << (cut.turned ? 29 : 30))
         return 0; // a reference has 31 bits, with turned bases two for the turn
     for (int passes = 1; passes <= cut.windows; passes++) {
@@ -410,15 +412,14 @@ static cuzk_status msm_chunk(context &c, const msm_terms<F> &t, size_t begin, si
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out)
 {
     msm_cut cut = {t.windows ? t.windows : msm_windows(t.n, t.copies, t.turned), t.copies, t.turned};
-    int digits = cut.windows * t.copies;
-    if (cut.windows > MAX_WINDOWS || (t.turned && (digits < MIN_DIGITS || digits > MAX_DIGITS)))
+    if (!msm_can_cut(cut.windows, t.copies, t.turned))
         return fail(c.err, CUZK_INVALID_ARGUMENT, "a sum cannot be cut into %d windows with %d copies",
                     cut.windows, t.copies);
     bool fixed = t.turned && t.copies > 1; // the copies were made for these windows
     size_t chunk = t.n;
     int group = 0;
     // Below 2^14 terms the buckets themselves are what does not fit: take narrower windows.
-    while (chunk && !(group = choose_group<F>(c.dev, chunk, cut, c.mem->left()))) {
+    while (chunk && !(group = choose_group<F>(c.dev, chunk, cut, c.mem->left(), SIZE_MAX))) {
         if (chunk <= 64 && (fixed || cut.windows * t.copies >= 32))
             return fail(c.err, CUZK_OUT_OF_MEMORY,
                         "%zu bytes of device memory are too few for a sum of %zu terms", c.mem->left(), t.n);

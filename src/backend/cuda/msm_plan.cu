@@ -20,7 +20,7 @@ static int signed_windows(size_t n, int copies)
 }
 // Least additions: one a reference, and so many a bucket: two in the reduction, the rest stands for what
 // short runs cost beside.
-static int turned_windows(size_t n, int copies)
+static int turned_windows(size_t n, int copies, double *of_best = nullptr)
 {
     double each = n >= (size_t)1 << 23 ? 4.5 : 7, least = INFINITY;
     int best = 1, most = (32 + copies - 1) / copies; // more than 32 digits do not pay
@@ -32,11 +32,38 @@ static int turned_windows(size_t n, int copies)
             best = sets;
         }
     }
+    if (of_best)
+        *of_best = least;
     return best;
 }
 int msm_windows(size_t n, int copies, bool turned)
 {
     return turned ? turned_windows(n, copies) : signed_windows(n, copies);
+}
+
+int msm_copies(size_t n, int most)
+{
+    double cost, least = INFINITY;
+    int best = 1;
+    for (int copies = 1; copies <= most; copies++) {
+        (void)turned_windows(n, copies, &cost);
+        cost *= 1 + 0.01 * copies; // each must save a hundredth
+        if (cost < least) {
+            least = cost;
+            best = copies;
+        }
+    }
+    return best;
+}
+// Signed windows: r / 2 is 0.906 times 2^254, and the recoding of make_digits adds 2^254 (1 + 2^-w + 2^-2w +
+// ...), which must stay below 2^255: w is at least 4.
+bool msm_can_cut(int windows, int copies, bool turned)
+{
+    if (windows < 1 || windows > MAX_WINDOWS || copies < 1)
+        return false;
+    int digits = windows * copies, bits = copy_bits(copies);
+    return turned ? digits >= MIN_DIGITS && digits <= MAX_DIGITS
+                  : bits >= 4 * windows && bits <= 24 * windows;
 }
 
 // ---- Eisenstein digits ----
