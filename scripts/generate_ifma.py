@@ -18,6 +18,15 @@ def limbs(x, n):
     return [(x >> (W * i)) & ((1 << W) - 1) for i in range(n - 1)] + [x >> (W * (n - 1))]
 
 
+def signed_limbs(x, n):
+    """Those of -x, each negated, where x is negative."""
+    return [v if x >= 0 else -v % 2**64 for v in limbs(abs(x), n)]
+
+
+def by_limb(values):
+    return [signed_limbs(v, 5)[i] for i in range(5) for v in values]
+
+
 def words(x, n):
     return [(x >> (64 * i)) & (2**64 - 1) for i in range(n)]
 
@@ -58,16 +67,18 @@ def fp(out):
 
 def fr(out):
     table(out, "FR52_R", "r", limbs(R, 5))
-    table(out, "FR52_NEG_R", "2^260 - r", limbs(2**260 - R, 5))
-    table(out, "FR52_MULTIPLES", "limb i of k r at 16 i + k, for k < 16",
-          [limbs(k * R, 5)[i] for i in range(5) for k in range(16)])
-    scalar(out, "FR52_TOP", "floor(2^52 / (top limb of r + 1)): a quotient by r from the top limb",
-           (1 << W) // ((R >> 208) + 1))
-    table(out, "FR52_3R", "3 r", limbs(3 * R, 5))
-    table(out, "FR52_6R", "6 r", limbs(6 * R, 5))
-    table(out, "FR52_12R", "12 r", limbs(12 * R, 5))
-    scalar(out, "FR52_N0", "-1 / r mod 2^52", -pow(R, -1, 1 << W) % (1 << W))
-    table(out, "FR52_NEG_INV", "-1 / r mod 2^260", limbs(-pow(R, -1, 1 << 260) % (1 << 260), 5))
+    table(out, "FR52_3R_NEGATIVE", "-3 r, limb by limb", signed_limbs(-3 * R, 5))
+    table(out, "FR52_14R", "14 r", limbs(14 * R, 5))
+    # What a value loses by its top limb: see the reductions in src/field/fr52.h. Limb i for index k at 8 i + k.
+    near = [((2 * (k - 8 * (k >> 2)) + 1) * 2**257 + R) // (2 * R) * R for k in range(8)]
+    below = [k * 2**255 // R * R for k in range(8)]
+    low = [(k - 3) * R for k in range(8)]
+    table(out, "FR52_NEAR", "the multiple of r next to (k + 1/2) 2^257, for -4 <= k < 4 modulo 8", by_limb(near))
+    table(out, "FR52_BELOW", "the multiple of r below k 2^255, for k < 8", by_limb(below))
+    table(out, "FR52_LOW", "(k - 3) r, for k < 8", by_limb(low))
+    scalar(out, "FR52_LOW_TOP", "(3 r + 2^232) / 2^208, rounded up, and 1",
+           (3 * R >> 208) + 2 + (1 << 24))
+    scalar(out, "FR52_LOW_QUOTIENT", "2^(260 + 24) / r, rounded up", (1 << 284) // R + 1)
     table(out, "FR52_ONE", "2^260 mod r", limbs(pow(2, 260, R), 5))
     table(out, "FR52_SQUARE", "2^520 mod r", limbs(pow(2, 520, R), 5))
     table(out, "FR52_FROM_BLST", "2^264 mod r: from radix 2^256 to 2^260", limbs(pow(2, 264, R), 5))

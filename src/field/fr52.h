@@ -1,12 +1,12 @@
 /* Fr, eight elements at once, in five limbs of 52 bits: element i in lane i, l[j] holds limb j of all eight.
  * Only for files named *_ifma.c.
  *
- * The numbers are blst's own, x 2^256 mod r, taken as integers below 2^260 > 35 r: multiplying by a constant
- * w leaves that form alone. A constant is kept as w and q = floor(w 2^260 / r); then x w - floor(x q / 2^260)
- * r lies in [0, 3 r) and only its low half need be computed.
+ * The numbers are blst's own, x 2^256 mod r: multiplying by a constant w leaves that form alone. A constant
+ * is kept in rows, row[i] = w 2^(52 (i + 1)) mod r: the sum of limb[i] row[i] is x w 2^52, which lies only
+ * 52 bits above r, so that one Montgomery step finishes the product.
  *
- * Limbs are strict (0 <= limb < 2^52), loose (good as a factor: see fp52.h) or open: signed, below 2^60,
- * whose sum is the value modulo 2^260. Results are open unless said otherwise. */
+ * Values are signed integers. Limbs are strict (0 <= limb < 2^52), loose (good as a factor: see fp52.h) or
+ * open: signed, below 2^62, whose sum is the value. Results are open unless said otherwise. */
 #ifndef FIELD_FR52_H
 #define FIELD_FR52_H
 #include "field/fp52.h"
@@ -14,13 +14,17 @@
 typedef struct fr52 {
     v8 l[5];
 } fr52;
-/* A constant, the same in all lanes. */
+/* A constant, the same in all lanes. start: see fr52_start. */
 typedef struct fr52_const {
-    uint64_t w[5], q[5];
+    uint64_t row[5][5], start[6];
 } fr52_const;
-/* A constant for each lane. */
+/* A constant for each lane: for factors that are not negative; for signed ones. */
+typedef struct fr52_rows {
+    fr52 row[5];
+} fr52_rows;
 typedef struct fr52_consts {
-    fr52 w, q;
+    fr52_rows rows;
+    v8 start[6];
 } fr52_consts;
 
 FP52_INLINE void fr52_set1(fr52 *r, const uint64_t limb[5])
@@ -28,8 +32,9 @@ FP52_INLINE void fr52_set1(fr52 *r, const uint64_t limb[5])
     FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = v8_set1(limb[i]);
 }
 
-/* Open to strict, open to loose. */
-FP52_INLINE void fr52_carry(fr52 *r)
+/* Open to strict, but for the top limb, which keeps the sign; open to strict, of a value that is not
+ * negative; open to loose. */
+FP52_INLINE void fr52_carry_signed(fr52 *r)
 {
     FP52_UNROLL for (int i = 0; i < 4; i++)
     {
@@ -37,6 +42,10 @@ FP52_INLINE void fr52_carry(fr52 *r)
         r->l[i] = v8_mask52(r->l[i]);
         r->l[i + 1] = V8_ADD(r->l[i + 1], c);
     }
+}
+FP52_INLINE void fr52_carry(fr52 *r)
+{
+    fr52_carry_signed(r);
     r->l[4] = v8_mask52(r->l[4]);
 }
 FP52_INLINE void fr52_carry_loose(fr52 *r)
@@ -44,56 +53,71 @@ FP52_INLINE void fr52_carry_loose(fr52 *r)
     FP52_UNROLL for (int i = 0; i < 4; i++) r->l[i + 1] = V8_ADD(r->l[i + 1], V8_SRA(r->l[i], 52));
 }
 
-/* x, a factor, times a constant whose limbs W(j) and Q(j) give; below 3 r. */
-#define FR52_MUL_CONST(r, x, W, Q)                                                                           \
+/* t[1] .. t[5] = t / 2^52 mod r. */
+FP52_INLINE void fr52_mont_step(v8 t[6])
+{
+    const uint64_t *rl = fp52_table(FR52_R);
+    /* -1 / r = -1 - 2^32 mod 2^52 */
+    v8 m = V8_SUB(_mm512_setzero_si512(), V8_ADD(t[0], _mm512_slli_epi64(t[0], 32)));
+    FP52_UNROLL for (int j = 0; j < 5; j++) t[j] = V8_LO(t[j], m, v8_set1(rl[j]));
+    FP52_UNROLL for (int j = 0; j < 5; j++) t[j + 1] = V8_HI(t[j + 1], m, v8_set1(rl[j]));
+    t[1] = V8_ADD(t[1], V8_SRA(t[0], 52));
+}
+
+/* x, a factor, times a constant whose limbs ROW(i, j) and START(j) give. */
+#define FR52_MUL_ROWS(r, x, ROW, START)                                                                      \
     do {                                                                                                     \
-        const uint64_t *neg_ = fp52_table(FR52_NEG_R);                                                       \
-        v8 h_[6], s_[5];                                                                                     \
-        FP52_UNROLL for (int i_ = 0; i_ < 6; i_++) h_[i_] = _mm512_setzero_si512();                          \
-        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++) s_[i_] = _mm512_setzero_si512();                          \
-        FP52_UNROLL for (int j_ = 0; j_ < 5; j_++)                                                           \
+        v8 t_[6];                                                                                            \
+        FP52_UNROLL for (int i_ = 0; i_ < 6; i_++) t_[i_] = START(i_);                                       \
+        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++)                                                           \
         {                                                                                                    \
-            v8 q_ = Q(j_);                                                                                   \
-            FP52_UNROLL for (int i_ = 0; i_ < 5; i_++)                                                       \
-            {                                                                                                \
-                if (i_ + j_ >= 4)                                                                            \
-                    h_[i_ + j_ - 4] = V8_LO(h_[i_ + j_ - 4], (x)->l[i_], q_);                                \
-                if (i_ + j_ >= 3)                                                                            \
-                    h_[i_ + j_ - 3] = V8_HI(h_[i_ + j_ - 3], (x)->l[i_], q_);                                \
-            }                                                                                                \
+            FP52_UNROLL for (int j_ = 0; j_ < 5; j_++) t_[j_] = V8_LO(t_[j_], (x)->l[i_], ROW(i_, j_));      \
+            FP52_UNROLL for (int j_ = 0; j_ < 5; j_++) t_[j_ + 1] =                                          \
+                V8_HI(t_[j_ + 1], (x)->l[i_], ROW(i_, j_));                                                  \
         }                                                                                                    \
-        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++) h_[i_ + 1] = V8_ADD(h_[i_ + 1], V8_SRL(h_[i_], 52));      \
-        FP52_UNROLL for (int j_ = 0; j_ < 5; j_++)                                                           \
-        {                                                                                                    \
-            v8 w_ = W(j_), n_ = v8_set1(neg_[j_]);                                                           \
-            FP52_UNROLL for (int i_ = 0; i_ + j_ < 5; i_++)                                                  \
-            {                                                                                                \
-                s_[i_ + j_] = V8_LO(s_[i_ + j_], (x)->l[i_], w_);                                            \
-                s_[i_ + j_] = V8_LO(s_[i_ + j_], h_[i_ + 1], n_);                                            \
-                if (i_ + j_ < 4) {                                                                           \
-                    s_[i_ + j_ + 1] = V8_HI(s_[i_ + j_ + 1], (x)->l[i_], w_);                                \
-                    s_[i_ + j_ + 1] = V8_HI(s_[i_ + j_ + 1], h_[i_ + 1], n_);                                \
-                }                                                                                            \
-            }                                                                                                \
-        }                                                                                                    \
-        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++)(r)->l[i_] = s_[i_];                                       \
+        fr52_mont_step(t_);                                                                                  \
+        FP52_UNROLL for (int i_ = 0; i_ < 5; i_++)(r)->l[i_] = t_[i_ + 1];                                   \
     } while (0)
 
+/* The signed factor -2^259 <= x < 2^259 goes in as x + 2^259, an addition to its top limb that start takes
+ * back as -2^51 row[4]. With a multiple k r added there, the result lies in [k - 1/2, k + 11/2) r: rows are
+ * below r, so four limbs give [0, 4 r), the top one [-1/2, 1/2) r, the Montgomery step [0, r). */
+#define FR52_BIAS ((uint64_t)1 << 51)
+
+/* r = x c, in [-7/2, 5/2) r; limbs in (-2^53, 2^56). x open, in [-2^259, 2^259). */
 FP52_INLINE void fr52_mul_const(fr52 *r, const fr52 *x, const fr52_const *c)
 {
-#define FR52_W(j) v8_set1(c->w[j])
-#define FR52_Q(j) v8_set1(c->q[j])
-    FR52_MUL_CONST(r, x, FR52_W, FR52_Q);
-#undef FR52_W
-#undef FR52_Q
+#define FR52_ROW(i, j) v8_set1(c->row[i][j])
+#define FR52_START(j)  v8_set1(c->start[j])
+    fr52 t = *x;
+    fr52_carry_loose(&t);
+    t.l[4] = V8_ADD(t.l[4], v8_set1(FR52_BIAS));
+    FR52_MUL_ROWS(r, &t, FR52_ROW, FR52_START);
+#undef FR52_ROW
+#undef FR52_START
 }
+/* The same with a constant for each lane; in [1/2, 13/2) r. */
 FP52_INLINE void fr52_mul_consts(fr52 *r, const fr52 *x, const fr52_consts *c)
 {
-#define FR52_W(j) (c->w.l[j])
-#define FR52_Q(j) (c->q.l[j])
-    FR52_MUL_CONST(r, x, FR52_W, FR52_Q);
-#undef FR52_W
-#undef FR52_Q
+#define FR52_ROW(i, j) (c->rows.row[i].l[j])
+#define FR52_START(j)  (c->start[j])
+    fr52 t = *x;
+    fr52_carry_loose(&t);
+    t.l[4] = V8_ADD(t.l[4], v8_set1(FR52_BIAS));
+    FR52_MUL_ROWS(r, &t, FR52_ROW, FR52_START);
+#undef FR52_ROW
+#undef FR52_START
+}
+/* For 0 <= x < 2^260. No limb is negative. Below 8 r, also with a last row above r, but below 2^256. */
+FP52_INLINE void fr52_mul_rows(fr52 *r, const fr52 *x, const fr52_rows *c)
+{
+#define FR52_ROW(i, j) (c->row[i].l[j])
+#define FR52_START(j)  _mm512_setzero_si512()
+    fr52 t = *x;
+    fr52_carry_loose(&t);
+    FR52_MUL_ROWS(r, &t, FR52_ROW, FR52_START);
+#undef FR52_ROW
+#undef FR52_START
 }
 
 /* r = a b / 2^260, below a b / 2^260 + r, of two factors. */
@@ -115,30 +139,48 @@ FP52_INLINE void fr52_mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
     FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = t[5 + i];
 }
 
-/* A value below 16 r to one below 2 r; limbs in (-2^52, 2^52). */
+/* Subtracts the multiple of r that index, of which three bits count, selects. */
+FP52_INLINE void fr52_subtract(fr52 *r, const uint64_t multiples[40], v8 index)
+{
+    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] =
+        V8_SUB(r->l[i], _mm512_permutexvar_epi64(index, _mm512_load_si512(multiples + 8 * i)));
+}
+/* A value in [-2^259, 2^259) to one in (-11/4, 11/4) r; limbs from below 2^60 to (-2^53, 2^53). The top limb
+ * alone tells the value up to 2^217, and k 2^257 <= value < (k + 1) 2^257 leaves 2^256 + r / 2. */
 FP52_INLINE void fr52_reduce(fr52 *r)
 {
-    fr52_carry(r);
-    v8 q = V8_HI(_mm512_setzero_si512(), r->l[4], v8_set1(FR52_TOP));
-    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] =
-        V8_SUB(r->l[i], _mm512_permutex2var_epi64(_mm512_load_si512(FR52_MULTIPLES + 16 * i), q,
-                                                  _mm512_load_si512(FR52_MULTIPLES + 16 * i + 8)));
-}
-/* A value below 16 r to one below r, strict. */
-FP52_INLINE void fr52_canonical(fr52 *r)
-{
-    fr52 d;
-    fr52_reduce(r);
-    FP52_UNROLL for (int i = 0; i < 5; i++) d.l[i] = V8_SUB(r->l[i], v8_set1(FR52_R[i]));
-    fr52_carry(r);
+    v8 carry[4];
+    fr52_subtract(r, FR52_NEAR, V8_SRA(r->l[4], 49));
     FP52_UNROLL for (int i = 0; i < 4; i++)
     {
-        v8 c = V8_SRA(d.l[i], 52);
-        d.l[i] = v8_mask52(d.l[i]);
-        d.l[i + 1] = V8_ADD(d.l[i + 1], c);
+        carry[i] = V8_SRA(r->l[i], 52);
+        r->l[i] = v8_mask52(r->l[i]);
     }
-    __mmask8 below = _mm512_movepi64_mask(d.l[4]);
-    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = _mm512_mask_mov_epi64(d.l[i], below, r->l[i]);
+    FP52_UNROLL for (int i = 0; i < 4; i++) r->l[i + 1] = V8_ADD(r->l[i + 1], carry[i]);
+}
+/* A value in [0, 8 r) of limbs that are not negative to one below 2^256, strict: 2^255 + r and what the top
+ * limb does not tell. */
+FP52_INLINE void fr52_below(fr52 *r)
+{
+    fr52_subtract(r, FR52_BELOW, V8_SRL(r->l[4], 47));
+    fr52_carry(r);
+}
+/* A value in [-2^259, 2^259) to one below r, strict. */
+FP52_INLINE void fr52_canonical(fr52 *r)
+{
+    fr52_subtract(r, FR52_NEAR, V8_SRA(r->l[4], 49));
+    fr52_carry_signed(r);
+    /* The quotient by r of value + 3 r, never too small, too large for one value of 2^21: those become
+     * negative. */
+    v8 top = V8_SRL(V8_ADD(r->l[4], v8_set1(FR52_LOW_TOP)), 24);
+    fr52_subtract(r, FR52_LOW, V8_HI(_mm512_setzero_si512(), top, v8_set1(FR52_LOW_QUOTIENT)));
+    fr52_carry_signed(r);
+    __mmask8 negative = _mm512_movepi64_mask(r->l[4]);
+    if (__builtin_expect(negative, 0)) {
+        FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] =
+            _mm512_mask_add_epi64(r->l[i], negative, r->l[i], v8_set1(FR52_R[i]));
+        fr52_carry_signed(r);
+    }
 }
 
 /* Four vectors of 64-bit words (word i of every lane) and limbs; shift: multiplies by 2^shift. */
@@ -188,28 +230,34 @@ FP52_INLINE void fr52_store(fr *a, const fr52 *x)
     _mm512_storeu_si512(a + 6, _mm512_permutex2var_epi64(s, second, t));
 }
 
-/* The constants of eight canonical plain numbers, strict: q = floor(w 2^260 / r) is, exactly, -(w 2^260 mod
- * r) / r. */
-static inline void fr52_prepare(fr52_consts *c, const fr52 *w)
+/* Rows of w, given as row[4] = w 2^260, strict: every Montgomery step gives the row below, below r if the
+ * last row is below r or just above. */
+FP52_INLINE void fr52_prepare_rows(fr52_rows *c, const fr52 *last)
 {
-    fr52 rest, square;
-    v8 s[5];
-    c->w = *w;
-    fr52_set1(&square, FR52_SQUARE);
-    fr52_mont_mul(&rest, w, &square);
-    fr52_canonical(&rest);
-    for (int i = 0; i < 5; i++)
-        s[i] = _mm512_setzero_si512();
-    for (int j = 0; j < 5; j++)
-        for (int i = 0; i + j < 5; i++) {
-            s[i + j] = V8_LO(s[i + j], rest.l[i], v8_set1(FR52_NEG_INV[j]));
-            if (i + j < 4)
-                s[i + j + 1] = V8_HI(s[i + j + 1], rest.l[i], v8_set1(FR52_NEG_INV[j]));
-        }
-    for (int i = 0; i < 5; i++) {
-        if (i)
-            s[i] = V8_ADD(s[i], V8_SRL(s[i - 1], 52));
-        c->q.l[i] = v8_mask52(s[i]);
+    c->row[4] = *last;
+    FP52_UNROLL for (int i = 3; i >= 0; i--)
+    {
+        v8 t[6];
+        FP52_UNROLL for (int j = 0; j < 5; j++) t[j] = c->row[i + 1].l[j];
+        t[5] = _mm512_setzero_si512();
+        fr52_mont_step(t);
+        FP52_UNROLL for (int j = 0; j < 5; j++) c->row[i].l[j] = t[j + 1];
+        fr52_carry(&c->row[i]);
     }
+}
+/* Where the columns of a signed product start: at -2^51 row[4] and an offset of the result. */
+static inline void fr52_start(v8 start[6], const fr52 *last, const uint64_t offset[5])
+{
+    for (int j = 0; j < 6; j++) {
+        v8 low = j < 5 ? v8_mask52(_mm512_slli_epi64(last->l[j], 51)) : _mm512_setzero_si512();
+        v8 high = j ? V8_SRL(last->l[j - 1], 1) : _mm512_setzero_si512();
+        start[j] = V8_SUB(v8_set1(j ? offset[j - 1] : 0), V8_ADD(low, high));
+    }
+}
+/* For products in [-7/2, 5/2) r or, not negative, in [1/2, 13/2) r. last: w 2^260, below r. */
+static inline void fr52_prepare(fr52_consts *c, const fr52 *last, int not_negative)
+{
+    fr52_prepare_rows(&c->rows, last);
+    fr52_start(c->start, last, not_negative ? FR52_R : FR52_3R_NEGATIVE);
 }
 #endif

@@ -142,58 +142,59 @@ static const uint64_t FR52_R[5] __attribute__((aligned(64), unused)) = {
     0xfffff00000001, 0x2fffe5bfefff, 0x9a1d80553bda4, 0x7d483339d8080,
     0x73eda753299d,
 };
-/* 2^260 - r */
-static const uint64_t FR52_NEG_R[5] __attribute__((aligned(64), unused)) = {
-    0xffffffff, 0xfd0001a401000, 0x65e27faac425b, 0x82b7ccc627f7f,
-    0xf8c1258acd662,
+/* -3 r, limb by limb */
+static const uint64_t FR52_3R_NEGATIVE[5] __attribute__((aligned(64), unused)) = {
+    0xfff00002fffffffd, 0xffff70004ec03001, 0xfff31a77f004c714, 0xfff8827665277e7f,
+    0xfffea4370a068328,
 };
-/* limb i of k r at 16 i + k, for k < 16 */
-static const uint64_t FR52_MULTIPLES[80] __attribute__((aligned(64), unused)) = {
+/* 14 r */
+static const uint64_t FR52_14R[5] __attribute__((aligned(64), unused)) = {
+    0xffff20000000e, 0x29ffe907f1fff, 0x6d9d04a945ef8, 0xd9f2cd29d0708,
+    0x656ff268c469c,
+};
+/* the multiple of r next to (k + 1/2) 2^257, for -4 <= k < 4 modulo 8 */
+static const uint64_t FR52_NEAR[40] __attribute__((aligned(64), unused)) = {
+    0xffffe00000002, 0xffff900000007, 0xffff50000000b, 0xffff10000000f,
+    0xfff0000efffffff1, 0xfff0000afffffff5, 0xfff00006fffffff9, 0xfff00001fffffffe,
+    0x5fffcb7fdfff, 0x14fff483f8fff, 0x20ffedf3f4fff, 0x2cffe763f0fff,
+    0xfffd300189c0f001, 0xfffdf00120c0b001, 0xfffeb000b7c07001, 0xffffa00034802001,
+    0x343b00aa77b48, 0x36ce8254a2f7c, 0x9f4483a99260c, 0x7ba84fe81c9c,
+    0xffff8457b017e364, 0xfff60bb7c566d9f4, 0xfffc9317dab5d084, 0xfffcbc4ff55884b8,
+    0xfa906673b0101, 0x6cf96694e8384, 0x621a337c48586, 0x573b0063a8789,
+    0xfffa8c4ff9c57877, 0xfff9de5cc83b7a7a, 0xfff9306996b17c7c, 0xfff056f998c4feff,
+    0xe7db4ea6533a, 0x32b7f9346234e, 0x4fb363092c9c4, 0x6caeccddf703a,
+    0xfff9351332208fc6, 0xfffb04c9cf6d363c, 0xfffcd4806cb9dcb2, 0xffff1824b159acc6,
+};
+/* the multiple of r below k 2^255, for k < 8 */
+static const uint64_t FR52_BELOW[40] __attribute__((aligned(64), unused)) = {
     0x0, 0xfffff00000001, 0xffffe00000002, 0xffffd00000003,
     0xffffc00000004, 0xffffb00000005, 0xffffa00000006, 0xffff900000007,
-    0xffff800000008, 0xffff700000009, 0xffff60000000a, 0xffff50000000b,
-    0xffff40000000c, 0xffff30000000d, 0xffff20000000e, 0xffff10000000f,
     0x0, 0x2fffe5bfefff, 0x5fffcb7fdfff, 0x8fffb13fcfff,
     0xbfff96ffbfff, 0xefff7cbfafff, 0x11fff627f9fff, 0x14fff483f8fff,
-    0x17fff2dff7fff, 0x1afff13bf6fff, 0x1dffef97f5fff, 0x20ffedf3f4fff,
-    0x23ffec4ff3fff, 0x26ffeaabf2fff, 0x29ffe907f1fff, 0x2cffe763f0fff,
     0x0, 0x9a1d80553bda4, 0x343b00aa77b48, 0xce5880ffb38ec,
     0x68760154ef690, 0x29381aa2b434, 0x9cb101ff671d8, 0x36ce8254a2f7c,
-    0xd0ec02a9ded20, 0x6b0982ff1aac4, 0x527035456868, 0x9f4483a99260c,
-    0x396203fece3b0, 0xd37f84540a154, 0x6d9d04a945ef8, 0x7ba84fe81c9c,
     0x0, 0x7d483339d8080, 0xfa906673b0101, 0x77d899ad88181,
     0xf520cce760202, 0x7269002138283, 0xefb1335b10303, 0x6cf96694e8384,
-    0xea4199cec0404, 0x6789cd0898485, 0xe4d2004270506, 0x621a337c48586,
-    0xdf6266b620607, 0x5caa99eff8687, 0xd9f2cd29d0708, 0x573b0063a8789,
     0x0, 0x73eda753299d, 0xe7db4ea6533a, 0x15bc8f5f97cd8,
     0x1cfb69d4ca675, 0x243a4449fd013, 0x2b791ebf2f9b0, 0x32b7f9346234e,
-    0x39f6d3a994ceb, 0x4135ae1ec7689, 0x48748893fa026, 0x4fb363092c9c4,
-    0x56f23d7e5f361, 0x5e3117f391cff, 0x656ff268c469c, 0x6caeccddf703a,
 };
-/* floor(2^52 / (top limb of r + 1)): a quotient by r from the top limb */
-#define FR52_TOP UINT64_C(0x23)
-/* 3 r */
-static const uint64_t FR52_3R[5] __attribute__((aligned(64), unused)) = {
-    0xffffd00000003, 0x8fffb13fcfff, 0xce5880ffb38ec, 0x77d899ad88181,
-    0x15bc8f5f97cd8,
+/* (k - 3) r, for k < 8 */
+static const uint64_t FR52_LOW[40] __attribute__((aligned(64), unused)) = {
+    0xfff00002fffffffd, 0xfff00001fffffffe, 0xfff00000ffffffff, 0x0,
+    0xfffff00000001, 0xffffe00000002, 0xffffd00000003, 0xffffc00000004,
+    0xffff70004ec03001, 0xffffa00034802001, 0xffffd0001a401001, 0x0,
+    0x2fffe5bfefff, 0x5fffcb7fdfff, 0x8fffb13fcfff, 0xbfff96ffbfff,
+    0xfff31a77f004c714, 0xfffcbc4ff55884b8, 0xfff65e27faac425c, 0x0,
+    0x9a1d80553bda4, 0x343b00aa77b48, 0xce5880ffb38ec, 0x68760154ef690,
+    0xfff8827665277e7f, 0xfff056f998c4feff, 0xfff82b7ccc627f80, 0x0,
+    0x7d483339d8080, 0xfa906673b0101, 0x77d899ad88181, 0xf520cce760202,
+    0xfffea4370a068328, 0xffff1824b159acc6, 0xffff8c1258acd663, 0x0,
+    0x73eda753299d, 0xe7db4ea6533a, 0x15bc8f5f97cd8, 0x1cfb69d4ca675,
 };
-/* 6 r */
-static const uint64_t FR52_6R[5] __attribute__((aligned(64), unused)) = {
-    0xffffa00000006, 0x11fff627f9fff, 0x9cb101ff671d8, 0xefb1335b10303,
-    0x2b791ebf2f9b0,
-};
-/* 12 r */
-static const uint64_t FR52_12R[5] __attribute__((aligned(64), unused)) = {
-    0xffff40000000c, 0x23ffec4ff3fff, 0x396203fece3b0, 0xdf6266b620607,
-    0x56f23d7e5f361,
-};
-/* -1 / r mod 2^52 */
-#define FR52_N0 UINT64_C(0xffffeffffffff)
-/* -1 / r mod 2^260 */
-static const uint64_t FR52_NEG_INV[5] __attribute__((aligned(64), unused)) = {
-    0xffffeffffffff, 0xfffffe5bfdfff, 0x4ec0653ba5b, 0x2839181b2c170,
-    0x3d443ab0d7bf,
-};
+/* (3 r + 2^232) / 2^208, rounded up, and 1 */
+#define FR52_LOW_TOP UINT64_C(0x15bc8f6f97cda)
+/* 2^(260 + 24) / r, rounded up */
+#define FR52_LOW_QUOTIENT UINT64_C(0x2355094f)
 /* 2^260 mod r */
 static const uint64_t FR52_ONE[5] __attribute__((aligned(64), unused)) = {
     0x22ffffffdd, 0x9700396c23000, 0xedf77458d1293, 0xdf20ff1776e6a,

@@ -1,6 +1,8 @@
 /* Transforms of one column of vectors, in place: natural order to bit-reversed (DIF) and back (DIT), radix 4,
- * depth first, eight independent transforms in the lanes. Values are open (field/fr52.h), below 3 r between
- * the levels of DIF and below 12 r between those of DIT. */
+ * depth first, eight independent transforms in the lanes. Values are open (field/fr52.h). Products and
+ * reduced values lie in [-7/2, 7/2) r; sums and differences of four, in [-14, 14) r, are still factors and
+ * may be reduced, since 2^259 > 17 r. DIF hands on the former from level to level, DIT the latter. Limbs stay
+ * below 2^58. */
 #ifndef POLY_FFT_IFMA_H
 #define POLY_FFT_IFMA_H
 #include "field/fr52.h"
@@ -21,59 +23,50 @@ enum {
     FULL,
     ONES,
     LAST
-}; /* butterflies with roots; with roots 1; those at the end, which leave values below 12 r */
-
-/* r = x c of an open x. */
-FP52_INLINE void fr52_mul_open(fr52 *r, const fr52 *x, const fr52_const *c)
-{
-    fr52 t = *x;
-    fr52_carry_loose(&t);
-    fr52_mul_const(r, &t, c);
-}
+}; /* butterflies with roots; with roots 1; those at the end, which leave sums of four */
 
 /* The four products of a butterfly use roots w1, w2 = w1^2, w3 = w1^3 and i, of order 4. */
 FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *w1, const fr52_const *w2,
                       const fr52_const *w3, const fr52_const *im, int kind)
 {
-    const uint64_t *r3 = fp52_table(FR52_3R), *r6 = fp52_table(FR52_6R);
-    fr52 a, b, s0, s1, d, y;
+    fr52 a, b, s0, s1, d, y[4];
     FP52_UNROLL for (int i = 0; i < 5; i++)
     {
         s0.l[i] = V8_ADD(p0->l[i], p2->l[i]);
         s1.l[i] = V8_ADD(p1->l[i], p3->l[i]);
-        a.l[i] = V8_ADD(V8_SUB(p0->l[i], p2->l[i]), v8_set1(r3[i]));
-        b.l[i] = V8_ADD(V8_SUB(p1->l[i], p3->l[i]), v8_set1(r3[i]));
+        a.l[i] = V8_SUB(p0->l[i], p2->l[i]);
+        b.l[i] = V8_SUB(p1->l[i], p3->l[i]);
     }
-    fr52_mul_open(&d, &b, im);
-    FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(s0.l[i], s1.l[i]);
+    fr52_mul_const(&d, &b, im);
+    FP52_UNROLL for (int i = 0; i < 5; i++)
+    {
+        y[0].l[i] = V8_ADD(s0.l[i], s1.l[i]);
+        y[1].l[i] = V8_SUB(s0.l[i], s1.l[i]);
+        y[2].l[i] = V8_ADD(a.l[i], d.l[i]);
+        y[3].l[i] = V8_SUB(a.l[i], d.l[i]);
+    }
     if (kind != LAST)
-        fr52_reduce(&y);
-    *p0 = y;
-    FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(V8_SUB(s0.l[i], s1.l[i]), v8_set1(r6[i]));
-    if (kind == ONES)
-        fr52_reduce(&y);
-    else if (kind == FULL)
-        fr52_mul_open(&y, &y, w2);
-    *p1 = y;
-    FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(a.l[i], d.l[i]);
-    if (kind == ONES)
-        fr52_reduce(&y);
-    else if (kind == FULL)
-        fr52_mul_open(&y, &y, w1);
-    *p2 = y;
-    FP52_UNROLL for (int i = 0; i < 5; i++) y.l[i] = V8_ADD(V8_SUB(a.l[i], d.l[i]), v8_set1(r3[i]));
-    if (kind == ONES)
-        fr52_reduce(&y);
-    else if (kind == FULL)
-        fr52_mul_open(&y, &y, w3);
-    *p3 = y;
+        fr52_reduce(&y[0]);
+    if (kind == FULL) {
+        fr52_mul_const(&y[1], &y[1], w2);
+        fr52_mul_const(&y[2], &y[2], w1);
+        fr52_mul_const(&y[3], &y[3], w3);
+    }
+    if (kind == ONES) {
+        fr52_reduce(&y[1]);
+        fr52_reduce(&y[2]);
+        fr52_reduce(&y[3]);
+    }
+    *p0 = y[0];
+    *p1 = y[1];
+    *p2 = y[2];
+    *p3 = y[3];
 }
 
 /* Four results from the results of the four parts, which come in bit-reversed order: 0, 2, 1, 3. */
 FP52_INLINE void dit4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *w1, const fr52_const *w2,
                       const fr52_const *w3, const fr52_const *im, int trivial)
 {
-    const uint64_t *r3 = fp52_table(FR52_3R), *r6 = fp52_table(FR52_6R);
     fr52 a = *p0, b = *p1, c = *p2, d = *p3, s, t, u, e;
     fr52_reduce(&a);
     if (trivial) {
@@ -81,21 +74,21 @@ FP52_INLINE void dit4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *
         fr52_reduce(&c);
         fr52_reduce(&d);
     } else {
-        fr52_mul_open(&b, &b, w2);
-        fr52_mul_open(&c, &c, w1);
-        fr52_mul_open(&d, &d, w3);
+        fr52_mul_const(&b, &b, w2);
+        fr52_mul_const(&c, &c, w1);
+        fr52_mul_const(&d, &d, w3);
     }
-    FP52_UNROLL for (int i = 0; i < 5; i++) e.l[i] = V8_ADD(V8_SUB(c.l[i], d.l[i]), v8_set1(r3[i]));
-    fr52_mul_open(&e, &e, im);
+    FP52_UNROLL for (int i = 0; i < 5; i++) e.l[i] = V8_SUB(c.l[i], d.l[i]);
+    fr52_mul_const(&e, &e, im);
     FP52_UNROLL for (int i = 0; i < 5; i++)
     {
         s.l[i] = V8_ADD(a.l[i], b.l[i]);
-        t.l[i] = V8_ADD(V8_SUB(a.l[i], b.l[i]), v8_set1(r3[i]));
+        t.l[i] = V8_SUB(a.l[i], b.l[i]);
         u.l[i] = V8_ADD(c.l[i], d.l[i]);
         a.l[i] = V8_ADD(s.l[i], u.l[i]);
-        c.l[i] = V8_ADD(V8_SUB(s.l[i], u.l[i]), v8_set1(r6[i]));
+        c.l[i] = V8_SUB(s.l[i], u.l[i]);
         b.l[i] = V8_ADD(t.l[i], e.l[i]);
-        d.l[i] = V8_ADD(V8_SUB(t.l[i], e.l[i]), v8_set1(r3[i]));
+        d.l[i] = V8_SUB(t.l[i], e.l[i]);
     }
     *p0 = a;
     *p1 = b;
@@ -106,15 +99,12 @@ FP52_INLINE void dit4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *
 /* Two values at the end, or at the beginning, where the order is not a power of 4. */
 FP52_INLINE void pair2(fr52 *p0, fr52 *p1)
 {
-    const uint64_t *r12 = fp52_table(FR52_12R);
     fr52 y, z;
     FP52_UNROLL for (int i = 0; i < 5; i++)
     {
         y.l[i] = V8_ADD(p0->l[i], p1->l[i]);
-        z.l[i] = V8_ADD(V8_SUB(p0->l[i], p1->l[i]), v8_set1(r12[i]));
+        z.l[i] = V8_SUB(p0->l[i], p1->l[i]);
     }
-    fr52_reduce(&y);
-    fr52_reduce(&z);
     *p0 = y;
     *p1 = z;
 }
@@ -177,7 +167,8 @@ static inline void dit_level(fr52 *x, size_t total, size_t m, const fft_roots *t
     }
 }
 
-/* Natural to bit-reversed order; inputs below 3 r, results below 12 r. t->n: a multiple of n, at least 4. */
+/* Natural to bit-reversed order; inputs in [-7/2, 7/2) r, results in [-14, 14) r. t->n: a multiple of n, at
+ * least 4. */
 static void dif(fr52 *x, size_t n, const fft_roots *t)
 {
     if (n > FFT_BLOCK) {
@@ -194,7 +185,7 @@ static void dif(fr52 *x, size_t n, const fft_roots *t)
             pair2(&x[b], &x[b + 1]);
 }
 
-/* Bit-reversed to natural order; inputs below 4 r, results below 12 r. */
+/* Bit-reversed to natural order; inputs in [-7/2, 7/2) r, results in [-14, 14) r. */
 static void dit(fr52 *x, size_t n, const fft_roots *t)
 {
     if (n > FFT_BLOCK) {

@@ -18,61 +18,78 @@
 
 struct ntt_tables {
     size_t rows, columns, bytes;
-    fr52_const *roots;      /* w_R^e */
-    fr52_const *coset_row;  /* g^(C r), by row r */
-    fr52_const *coset[2];   /* g^(R rev q) and its inverse, by column q */
-    scalar *power[2];       /* w^i and w^-i, i < R, plain */
-    scalar *coset_power[2]; /* g^i and g^-i, i < R, plain */
+    fr52_const *roots;     /* w_R^e */
+    fr52_const *coset_row; /* g^(C r), by row r */
+    fr52_const *coset[2];  /* g^(R rev q) and its inverse, by column q */
+    fr *power[2];          /* w^i and w^-i, i < R */
+    fr *coset_power[2];    /* g^i and g^-i, i < R */
 };
 
-static void to_limbs(uint64_t limb[5], const scalar *a)
+/* As fr52_mont_mul, strict: below 6/5 r where both factors are below 2^256. */
+static inline void mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
 {
-    const uint64_t m = ((uint64_t)1 << 52) - 1;
-    limb[0] = a->l[0] & m;
-    limb[1] = (a->l[0] >> 52 | a->l[1] << 12) & m;
-    limb[2] = (a->l[1] >> 40 | a->l[2] << 24) & m;
-    limb[3] = (a->l[2] >> 28 | a->l[3] << 36) & m;
-    limb[4] = a->l[3] >> 16;
+    fr52_mont_mul(r, a, b);
+    fr52_carry(r);
 }
 
-static void load_plain(fr52 *r, const scalar *a)
+static void from_blst(fr52 *r, const fr52 *a)
 {
-    fr t[8];
-    memcpy(t, a, sizeof t);
-    fr52_load(r, t);
+    fr52 k;
+    fr52_set1(&k, FR52_FROM_BLST);
+    mont_mul(r, a, &k);
 }
 
-/* Powers base^i, i < n (a multiple of 8), as plain numbers. */
-static void fill_powers(scalar *out, const fr *base, size_t n)
+/* Eight neighbours in radix 2^260. */
+static void load_mont(fr52 *r, const fr *a)
+{
+    fr52 t;
+    fr52_load(&t, a);
+    from_blst(r, &t);
+}
+
+/* One number in all lanes, in radix 2^260. */
+static void set_mont(fr52 *r, const fr *a)
+{
+    v8 w[4];
+    fr52 t;
+    for (int i = 0; i < 4; i++)
+        w[i] = v8_set1(a->l[i]);
+    fr52_from_words(&t, w);
+    from_blst(r, &t);
+}
+
+/* Powers base^i, i < n. */
+static void fill_powers(fr *out, const fr *base, size_t n)
 {
     fr x = FR_ONE;
     for (size_t i = 0; i < n; i++) {
-        fr_to_scalar(&out[i], &x);
+        out[i] = x;
         fr_mul(&x, &x, base);
     }
 }
 
-/* Constants base^i, at i or at rev i. */
+/* Constants base^i, i < n (a multiple of 8), at i or at rev i. */
 static void fill_constants(fr52_const *out, const fr *base, size_t n, int reversed)
 {
     unsigned log = (unsigned)__builtin_ctzll(n);
     fr x = FR_ONE;
     for (size_t i = 0; i < n; i += 8) {
-        scalar plain[8];
+        fr powers[8];
         fr52 w;
         fr52_consts c;
         for (size_t l = 0; l < 8; l++) {
-            fr_to_scalar(&plain[l], &x);
+            powers[l] = x;
             fr_mul(&x, &x, base);
         }
-        load_plain(&w, plain);
-        fr52_prepare(&c, &w);
+        load_mont(&w, powers);
+        fr52_canonical(&w);
+        fr52_prepare(&c, &w, 0);
         for (size_t l = 0; l < 8; l++) {
             fr52_const *o = &out[reversed ? reverse_bits(i + l, log) : i + l];
-            for (int k = 0; k < 5; k++) {
-                o->w[k] = ((const uint64_t *)&c.w.l[k])[l];
-                o->q[k] = ((const uint64_t *)&c.q.l[k])[l];
-            }
+            for (int k = 0; k < 25; k++)
+                o->row[k / 5][k % 5] = ((const uint64_t *)&c.rows.row[k / 5].l[k % 5])[l];
+            for (int k = 0; k < 6; k++)
+                o->start[k] = ((const uint64_t *)&c.start[k])[l];
         }
     }
 }
@@ -81,7 +98,7 @@ cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_err
 {
     size_t rows = (size_t)1 << (d->log_n + 1) / 2, columns = ((size_t)1 << d->log_n) / rows;
     size_t bytes = sizeof(struct ntt_tables) + 64 + (2 * rows + 2 * columns) * sizeof(fr52_const) +
-                   4 * rows * sizeof(scalar);
+                   4 * rows * sizeof(fr);
     struct ntt_tables *t = big_alloc(bytes);
     if (!t)
         return mem_error(err, bytes, "the tables of a transform");
@@ -92,7 +109,7 @@ cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_err
     t->coset_row = t->roots + rows;
     t->coset[0] = t->coset_row + rows;
     t->coset[1] = t->coset[0] + columns;
-    t->power[0] = (scalar *)(t->coset[1] + columns);
+    t->power[0] = (fr *)(t->coset[1] + columns);
     t->power[1] = t->power[0] + rows;
     t->coset_power[0] = t->power[1] + rows;
     t->coset_power[1] = t->coset_power[0] + rows;
@@ -126,7 +143,7 @@ size_t ntt_tables_memory(unsigned log_n)
 {
     size_t rows = (size_t)1 << (log_n + 1) / 2, columns = ((size_t)1 << log_n) / rows;
     return sizeof(struct ntt_tables) + 64 + (2 * rows + 2 * columns) * sizeof(fr52_const) +
-           4 * rows * sizeof(scalar);
+           4 * rows * sizeof(fr);
 }
 
 typedef struct pass {
@@ -137,124 +154,100 @@ typedef struct pass {
     fft_roots roots;
     const fr52_const *row_in; /* constants by row on the way in (first pass), or NULL */
     const fr52_const
-        *column_io;     /* constants by column, out of the second pass or into the way back, or NULL */
-    const scalar *lane; /* factor of the twist by column (first pass) or by k (way back), or NULL */
-    fr step, start;     /* further factors of the twist: step^k start */
+        *column_io; /* constants by column, out of the second pass or into the way back, or NULL */
+    const fr *lane; /* factor of the twist by column (first pass) or by k (way back), or NULL */
+    fr step, start; /* further factors of the twist: step^k start */
     int has_step;
 } pass;
 
-/* As fr52_mont_mul, with a result that is a factor again. */
-static inline void mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
-{
-    fr52_mont_mul(r, a, b);
-    fr52_carry_loose(r);
-}
+/* The twist of eight numbers: number j times base^j, an own constant, and times a power that all share and
+ * that advances from eight to eight. The power is prepared for its eight products. */
+typedef struct twist {
+    fr52_consts base[8]; /* [0] is not used */
+    fr52_rows next;
+    fr52 power; /* in radix 2^260, strict, below 2^256 */
+} twist;
 
-static void mont_plain(fr52 *r, const fr *a) /* a Montgomery: its plain value in radix 2^260, in all lanes */
+/* All in radix 2^260. */
+static void twist_start(twist *s, const fr52 *first, const fr52 *base, const fr52 *advance)
 {
-    scalar s;
-    uint64_t limb[5];
-    fr52 square;
-    fr_to_scalar(&s, a);
-    to_limbs(limb, &s);
-    fr52_set1(r, limb);
-    fr52_set1(&square, FR52_SQUARE);
-    mont_mul(r, r, &square);
-}
-
-/* Eight series of powers P[j] = start V^(j spread), of which all advance by the factor next. V in radix
- * 2^260. */
-typedef struct powers {
-    fr52 p[8];
-    fr52_consts next;
-} powers;
-
-/* P[j] = first * base^j; next = the plain number of advance. All in radix 2^260. */
-static void powers_start(powers *s, const fr52 *first, const fr52 *base, const fr52 *advance)
-{
-    fr52 one, plain;
-    uint64_t limb[5] = {1, 0, 0, 0, 0};
-    s->p[0] = *first;
-    for (int j = 1; j < 8; j++)
-        mont_mul(&s->p[j], &s->p[j - 1], base);
-    fr52_set1(&one, limb);
-    fr52_mont_mul(&plain, advance, &one);
-    fr52_canonical(&plain);
-    fr52_prepare(&s->next, &plain);
-}
-
-/* start * lane, in radix 2^260. */
-static void twist_first(fr52 *r, const pass *s, const fr52 *lane_plain)
-{
-    fr52 start;
-    mont_plain(&start, &s->start);
-    if (lane_plain) {
-        fr52 t, square;
-        fr52_set1(&square, FR52_SQUARE);
-        mont_mul(&t, lane_plain, &square);
-        mont_mul(&start, &start, &t);
+    fr52 x = *base, c = *advance;
+    fr52_canonical(&c);
+    fr52_prepare_rows(&s->next, &c);
+    for (int j = 1; j < 8; j++) {
+        c = x;
+        fr52_canonical(&c);
+        fr52_prepare(&s->base[j], &c, 1);
+        mont_mul(&x, &x, base);
     }
-    *r = start;
+    s->power = *first;
 }
 
-static void plain_to_mont(fr52 *r, const fr52 *plain)
+/* The factor of a lane, where there is one, times start. */
+static void twist_first(fr52 *r, const pass *s, const fr *lane)
 {
-    fr52 square;
-    fr52_set1(&square, FR52_SQUARE);
-    mont_mul(r, plain, &square);
+    set_mont(r, &s->start);
+    if (lane) {
+        fr52 t;
+        load_mont(&t, lane);
+        mont_mul(r, r, &t);
+    }
 }
 
-/* The twist's powers for columns g .. g + 7: those of k0 + j R / 8 for j < 8, advancing by k0. */
-static void column_powers(powers *s, const pass *j, size_t g)
+/* The twist for columns g .. g + 7: numbers k0 + j R / 8, advancing by k0. */
+static void column_twist(twist *s, const pass *j, size_t g)
 {
-    fr52 w, plain, first, spread;
-    load_plain(&plain, &j->t->power[j->roots.sign][g]);
-    plain_to_mont(&w, &plain);
+    fr52 w, first, base;
+    load_mont(&w, &j->t->power[j->roots.sign][g]);
     if (j->has_step) {
         fr52 step;
-        mont_plain(&step, &j->step);
+        set_mont(&step, &j->step);
         mont_mul(&w, &w, &step);
     }
-    if (j->lane)
-        load_plain(&plain, &j->lane[g]);
-    twist_first(&first, j, j->lane ? &plain : NULL);
-    spread = w;
+    twist_first(&first, j, j->lane ? &j->lane[g] : NULL);
+    base = w;
     for (size_t i = 8; i < j->t->rows; i *= 2)
-        mont_mul(&spread, &spread, &spread);
-    powers_start(s, &first, &spread, &w);
+        mont_mul(&base, &base, &base);
+    twist_start(s, &first, &base, &w);
 }
 
-/* Those for rows p .. p + 7: of columns 8 i + j, advancing by i. */
-static void row_powers(powers *s, const pass *j, size_t p)
+/* That for rows p .. p + 7: columns 8 i + j, advancing by i. */
+static void row_twist(twist *s, const pass *j, size_t p)
 {
-    scalar k[8], lane[8];
-    fr52 v, v8th, plain, first;
+    fr k[8], lane[8];
+    fr52 v, v8th, first;
     for (size_t l = 0; l < 8; l++) {
         size_t index = reverse_bits(p + l, j->row_log);
         k[l] = j->t->power[j->roots.sign][index];
         if (j->lane)
             lane[l] = j->lane[index];
     }
-    load_plain(&plain, k);
-    plain_to_mont(&v, &plain);
-    if (j->lane)
-        load_plain(&plain, lane);
-    twist_first(&first, j, j->lane ? &plain : NULL);
+    load_mont(&v, k);
+    twist_first(&first, j, j->lane ? lane : NULL);
     v8th = v;
     for (int i = 0; i < 3; i++)
         mont_mul(&v8th, &v8th, &v8th);
-    powers_start(s, &first, &v, &v8th);
+    twist_start(s, &first, &v, &v8th);
 }
 
-/* y = x power, strict, below 2^256; the power advances. */
-static inline void twist(fr52 *y, const fr52 *x, fr52 *power, const fr52_consts *next)
+/* The shared power as a constant; it advances. */
+static inline void twist_next(fr52_rows *power, twist *s)
 {
-    fr52 t = *x;
-    fr52_carry_loose(&t);
-    fr52_mont_mul(y, &t, power);
-    fr52_carry(y);
-    fr52_mul_consts(power, power, next);
-    fr52_carry_loose(power);
+    fr52_prepare_rows(power, &s->power);
+    fr52_mul_rows(&s->power, &s->power, &s->next);
+    fr52_below(&s->power);
+}
+
+/* y = x base^j power, strict, below 2^256. */
+static inline void twist_one(fr52 *y, const fr52 *x, const twist *s, size_t j, const fr52_rows *power)
+{
+    if (j) {
+        fr52_mul_consts(y, x, &s->base[j]);
+    } else {
+        FP52_UNROLL for (int i = 0; i < 5; i++) y->l[i] = V8_ADD(x->l[i], v8_set1(FR52_14R[i]));
+    }
+    fr52_mul_rows(y, y, power);
+    fr52_below(y);
 }
 
 /* A tile: x[j] holds row j with columns in the lanes, or column j with rows in the lanes; words of numbers
@@ -313,7 +306,7 @@ static void forward_columns(void *ctx, size_t task, unsigned worker)
     const pass *s = ctx;
     size_t rows = s->t->rows, columns = s->t->columns, g = 8 * task;
     fr52 *x = s->buffers + worker * rows;
-    powers pw;
+    twist tw;
     for (size_t r = 0; r < rows; r++) {
         const fr *row = s->a + r * columns + g;
         for (size_t i = 0; i < 4; i++)
@@ -323,13 +316,15 @@ static void forward_columns(void *ctx, size_t task, unsigned worker)
             fr52_mul_const(&x[r], &x[r], &s->row_in[r]);
     }
     dif(x, rows, &s->roots);
-    column_powers(&pw, s, g);
+    column_twist(&tw, s, g);
     for (size_t k0 = 0; k0 < rows / 8; k0++) {
         size_t p = 8 * reverse_bits(k0, s->row_log - 3);
         fr52 y[8];
+        fr52_rows power;
+        twist_next(&power, &tw);
         for (size_t j = 0; j < 8; j++) {
             size_t at = (j & 1) << 2 | (j & 2) | j >> 2; /* row p + at holds k0 + j R / 8 */
-            twist(&y[at], &x[p + at], &pw.p[j], &pw.next);
+            twist_one(&y[at], &x[p + at], &tw, j, &power);
         }
         tile_store(s->a + p * columns + g, columns, y);
     }
@@ -347,7 +342,7 @@ static void forward_rows(void *ctx, size_t task, unsigned worker)
     for (size_t q = 0; q < columns; q += 8) {
         for (size_t j = 0; j < 8; j++) {
             if (s->column_io)
-                fr52_mul_open(&x[q + j], &x[q + j], &s->column_io[q + j]);
+                fr52_mul_const(&x[q + j], &x[q + j], &s->column_io[q + j]);
             fr52_canonical(&x[q + j]);
         }
         rows_store(a + q, columns, &x[q]);
@@ -360,19 +355,20 @@ static void back_rows(void *ctx, size_t task, unsigned worker)
     size_t columns = s->t->columns;
     fr52 *x = s->buffers + worker * s->t->rows;
     fr *a = s->a + 8 * task * columns;
-    powers pw;
+    twist tw;
     for (size_t q = 0; q < columns; q += 8) {
         rows_load(&x[q], a + q, columns);
         for (size_t j = 0; s->column_io && j < 8; j++)
             fr52_mul_const(&x[q + j], &x[q + j], &s->column_io[q + j]);
     }
     dit(x, columns, &s->roots);
-    row_powers(&pw, s, 8 * task);
+    row_twist(&tw, s, 8 * task);
     for (size_t c = 0; c < columns; c += 8) {
         fr52 y[8];
-        for (size_t j = 0; j < 8; j++) {
-            twist(&y[j], &x[c + j], &pw.p[j], &pw.next);
-        }
+        fr52_rows power;
+        twist_next(&power, &tw);
+        for (size_t j = 0; j < 8; j++)
+            twist_one(&y[j], &x[c + j], &tw, j, &power);
         tile_store(a + c, columns, y); /* piece j: row p + j, columns in the lanes */
     }
 }

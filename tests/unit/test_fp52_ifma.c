@@ -260,53 +260,139 @@ static void pick_fr(fr *r)
     }
 }
 
-/* Adds k r to every lane, open. */
-static void add_multiples(fr52 *x, uint64_t k)
+/* Adds k r to every lane, open; k may be negative. */
+static void add_multiples(fr52 *x, int k)
 {
     for (int i = 0; i < 5; i++)
-        x->l[i] = V8_ADD(x->l[i], v8_set1(k * FR52_R[i] & (((uint64_t)1 << 57) - 1)));
-    /* k r[i] < 2^57 for k < 32: nothing was cut */
-    assert_true(k < 32);
+        x->l[i] = V8_ADD(x->l[i], v8_set1((uint64_t)(k * (int64_t)FR52_R[i])));
 }
 
+/* Moves whole limbs between neighbours, which the value does not see. */
+static void open_limbs(fr52 *x)
+{
+    for (int i = 0; i < 4; i++) {
+        int64_t k = (int64_t)(chacha_rng_u32(&rng) % 128) - 64;
+        x->l[i] = V8_ADD(x->l[i], v8_set1((uint64_t)(k * ((int64_t)1 << 52))));
+        x->l[i + 1] = V8_SUB(x->l[i + 1], v8_set1((uint64_t)k));
+    }
+}
+
+/* Whether every lane's value lies in [low r / 4, high r / 4). */
+static void assert_between(const fr52 *x, int low, int high)
+{
+    for (int l = 0; l < 8; l++)
+        for (int end = 0; end < 2; end++) {
+            __int128 carry = 0; /* 4 x - low r, or 4 x - high r: its sign */
+            for (int i = 0; i < 5; i++)
+                carry = (carry >> 52) + (__int128)4 * ((const int64_t *)&x->l[i])[l] -
+                        (__int128)(end ? high : low) * (int64_t)FR52_R[i];
+            assert_int_equal(carry < 0, end);
+        }
+}
+
+/* Eight constants and their last rows, w 2^260. */
+static void pick_constants(fr w[8], fr52 *last)
+{
+    fr52 t, k;
+    for (int l = 0; l < 8; l++)
+        pick_fr(&w[l]);
+    fr52_load(&t, w);
+    fr52_set1(&k, FR52_FROM_BLST);
+    fr52_mont_mul(last, &t, &k);
+    fr52_canonical(last);
+}
+
+static void assert_product(const fr52 *y, const fr a[8], const fr *w, size_t step)
+{
+    fr want, have[8];
+    fr52 t = *y;
+    fr52_canonical(&t);
+    fr52_store(have, &t);
+    for (int l = 0; l < 8; l++) {
+        fr_mul(&want, &a[l], &w[(size_t)l * step]);
+        assert_memory_equal(&want, &have[l], sizeof want);
+    }
+}
+
+/* Of signed values up to 2^259, and of others up to 2^260. */
 static void fr_products(void **state)
 {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        fr a[8], w[8], want, have[8];
-        fr52 x, c, y;
+        fr a[8], w[8];
+        fr52 last, x, y;
         fr52_consts k;
         fr52_const one;
-        for (int l = 0; l < 8; l++) {
-            scalar plain;
-            pick_fr(&a[l]);
-            pick_fr(&w[l]);
-            fr_to_scalar(&plain, &w[l]);
-            memcpy(&have[l], &plain, sizeof plain);
-        }
-        fr52_load(&c, have);
-        fr52_prepare(&k, &c);
-        fr52_load(&x, a);
-        add_multiples(&x, chacha_rng_u32(&rng) % 32);
-        fr52_carry_loose(&x);
-        fr52_mul_consts(&y, &x, &k);
-        fr52_canonical(&y);
-        fr52_store(have, &y);
-        for (int l = 0; l < 8; l++) {
-            fr_mul(&want, &a[l], &w[l]);
-            assert_memory_equal(&want, &have[l], sizeof want);
-        }
+        int multiple = round % 4 ? (int)(chacha_rng_u32(&rng) % 34) - 17 : round % 8 ? 16 : -17;
         int lane = round % 8;
-        for (int i = 0; i < 5; i++) {
-            one.w[i] = (uint64_t)k.w.l[i][lane];
-            one.q[i] = (uint64_t)k.q.l[i][lane];
-        }
+        pick_constants(w, &last);
+        for (int l = 0; l < 8; l++)
+            pick_fr(&a[l]);
+        fr52_load(&x, a);
+        add_multiples(&x, multiple);
+        open_limbs(&x);
+        fr52_prepare(&k, &last, 1);
+        fr52_mul_consts(&y, &x, &k);
+        assert_between(&y, 2, 26);
+        assert_product(&y, a, w, 1);
+        fr52_prepare(&k, &last, 0);
+        for (int i = 0; i < 25; i++)
+            one.row[i / 5][i % 5] = (uint64_t)k.rows.row[i / 5].l[i % 5][lane];
+        for (int i = 0; i < 6; i++)
+            one.start[i] = (uint64_t)k.start[i][lane];
         fr52_mul_const(&y, &x, &one);
-        fr52_canonical(&y);
-        fr52_store(have, &y);
+        assert_between(&y, -14, 10);
+        assert_product(&y, a, &w[lane], 0);
+        /* a last row above r */
+        for (int i = 0; i < 5 && round % 2; i++)
+            last.l[i] = V8_ADD(last.l[i], v8_set1(FR52_R[i]));
+        fr52_carry(&last);
+        fr52_prepare_rows(&k.rows, &last);
+        add_multiples(&x, 17);
+        fr52_mul_rows(&y, &x, &k.rows);
+        assert_between(&y, 0, 32);
+        assert_product(&y, a, w, 1);
+        fr52_below(&y);
+        assert_between(&y, 0, 9);
+        for (int i = 0; i < 5; i++)
+            for (int l = 0; l < 8; l++)
+                assert_true((uint64_t)y.l[i][l] >> (i < 4 ? 52 : 48) == 0);
+        assert_product(&y, a, w, 1);
+    }
+}
+
+/* Factors whose limbs are all ones: the largest columns and the largest result. */
+static void fr_largest_product(void **state)
+{
+    fr minus[8], have[8], want;
+    fr52 last, x, y;
+    fr52_consts k;
+    (void)state;
+    for (int l = 0; l < 8; l++)
+        minus[l] = (fr){{0xffffffff00000000, 0x53bda402fffe5bfe, 0x3339d80809a1d805, 0x73eda753299d7d48}};
+    fr52_load(&last, minus); /* w = -2^-260, in all rows large */
+    fr52_prepare(&k, &last, 0);
+    for (int sign = 0; sign < 2; sign++) {
+        for (int i = 0; i < 5; i++)
+            x.l[i] = v8_set1(i < 4 ? ((uint64_t)1 << 52) - 1 : ((uint64_t)1 << 51) - 1);
+        if (sign) /* -2^259 */
+            for (int i = 0; i < 5; i++)
+                x.l[i] = v8_set1(i < 4 ? 0 : -((uint64_t)1 << 51));
+        fr52_mul_const(&y, &x, &(fr52_const){0});
+        fr52_mul_consts(&y, &x, &k);
+        assert_between(&y, -14, 10);
+        /* y = -x 2^-260, and mont_mul of y by -2^520 is x again */
+        fr52 square, back = y;
+        fr52_canonical(&back);
+        fr52_set1(&square, FR52_SQUARE);
+        fr52_mont_mul(&back, &back, &square);
+        fr52_canonical(&back);
+        fr52_store(have, &back);
+        fr52_canonical(&x);
+        fr52_store(&minus[0], &x);
         for (int l = 0; l < 8; l++) {
-            fr_mul(&want, &a[l], &w[lane]);
-            assert_memory_equal(&want, &have[l], sizeof want);
+            fr_sub(&want, &FR_ZERO, &have[l]);
+            assert_memory_equal(&want, &minus[l], sizeof want);
         }
     }
 }
@@ -322,7 +408,7 @@ static void fr_montgomery(void **state)
             pick_fr(&a[l]), pick_fr(&b[l]);
         fr52_load(&x, a);
         fr52_load(&y, b);
-        add_multiples(&y, chacha_rng_u32(&rng) % 32);
+        add_multiples(&y, (int)(chacha_rng_u32(&rng) % 32));
         fr52_carry_loose(&y);
         fr52_mont_mul(&x, &x, &y);
         fr52_canonical(&x);
@@ -340,10 +426,14 @@ static void fr_reductions(void **state)
 {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        fr a[8], b[8], want, have[8];
+        fr a[8], b[8], want[8], have[8];
         fr52 x, y, z;
-        for (int l = 0; l < 8; l++)
+        for (int l = 0; l < 8; l++) {
             pick_fr(&a[l]), pick_fr(&b[l]);
+            if (chacha_rng_u32(&rng) % 4 == 0)
+                b[l] = a[l]; /* 0: multiples of r themselves */
+            fr_sub(&want[l], &a[l], &b[l]);
+        }
         fr52_load(&x, a);
         fr52_load(&y, b);
         fr52_store(have, &x);
@@ -351,20 +441,30 @@ static void fr_reductions(void **state)
         z = x;
         for (int i = 0; i < 5; i++)
             z.l[i] = V8_SUB(z.l[i], y.l[i]);
-        add_multiples(&z, 1 + chacha_rng_u32(&rng) % 14);
+        int multiple = (int)(chacha_rng_u32(&rng) % 33) - 16;
+        add_multiples(&z, multiple);
+        x = z;
+        open_limbs(&z);
         y = z;
-        fr52_reduce(&y); /* reducing twice is reducing once */
+        fr52_reduce(&y);
+        assert_between(&y, -11, 11);
         fr52_canonical(&y);
         fr52_canonical(&z);
         fr52_store(have, &z);
-        for (int l = 0; l < 8; l++) {
-            fr_sub(&want, &a[l], &b[l]);
-            assert_memory_equal(&want, &have[l], sizeof want);
-        }
+        assert_memory_equal(want, have, sizeof want);
         fr52_store(have, &y);
-        for (int l = 0; l < 8; l++) {
-            fr_sub(&want, &a[l], &b[l]);
-            assert_memory_equal(&want, &have[l], sizeof want);
+        assert_memory_equal(want, have, sizeof want);
+        if (multiple > 1 && multiple < 7) { /* below 8 r, with carries as products have them */
+            fr52_carry(&x);
+            x.l[3] = V8_ADD(x.l[3], v8_set1(UINT64_C(3) << 52));
+            x.l[4] = V8_SUB(x.l[4], v8_set1(3));
+            fr52_below(&x);
+            assert_between(&x, 0, 9);
+            for (int l = 0; l < 8; l++)
+                assert_true((uint64_t)x.l[4][l] >> 48 == 0);
+            fr52_canonical(&x);
+            fr52_store(have, &x);
+            assert_memory_equal(want, have, sizeof want);
         }
     }
 }
@@ -372,9 +472,11 @@ static void fr_reductions(void **state)
 static int run(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fp_products),   cmocka_unit_test(fp_loose),      cmocka_unit_test(fp_zero_lanes),
-        cmocka_unit_test(fp_memory),     cmocka_unit_test(fp2_products),  cmocka_unit_test(fr_products),
-        cmocka_unit_test(fr_montgomery), cmocka_unit_test(fr_reductions),
+        cmocka_unit_test(fp_products),   cmocka_unit_test(fp_loose),
+        cmocka_unit_test(fp_zero_lanes), cmocka_unit_test(fp_memory),
+        cmocka_unit_test(fp2_products),  cmocka_unit_test(fr_products),
+        cmocka_unit_test(fr_montgomery), cmocka_unit_test(fr_largest_product),
+        cmocka_unit_test(fr_reductions),
     };
     math_rng(&rng, 52);
     return cmocka_run_group_tests(tests, NULL, NULL);
