@@ -75,9 +75,16 @@ cuzk_status circuit_check(context &c, const cuzk_circuit_view *v)
     }
     return CUZK_OK;
 }
+static size_t long_rows(const cuzk_matrix &m, uint64_t rows)
+{
+    size_t n = 0;
+    for (uint64_t j = 0; j < rows; j++)
+        n += m.row[j + 1] - m.row[j] > LONG_ROW;
+    return n;
+}
 static size_t matrix_bytes(const cuzk_matrix &m, uint64_t rows)
 {
-    return aligned((rows + 1) * 4) + 2 * aligned(entries(m, rows) * 4);
+    return aligned((rows + 1) * 4) + 2 * aligned(entries(m, rows) * 4) + aligned(long_rows(m, rows) * 4);
 }
 size_t circuit_bytes(const cuzk_circuit_view *v)
 {
@@ -107,7 +114,18 @@ struct placer { // copies arrays one behind the other
     {
         GPU_TRY(put(m.row, (rows + 1) * 4, (const void **)&d->row));
         GPU_TRY(put(m.col, entries(m, rows) * 4, (const void **)&d->col));
-        return put(m.coef, entries(m, rows) * 4, (const void **)&d->coef);
+        GPU_TRY(put(m.coef, entries(m, rows) * 4, (const void **)&d->coef));
+        std::vector<uint32_t> list;
+        try {
+            list.reserve(long_rows(m, rows));
+        } catch (...) {
+            return fail(c.err, CUZK_OUT_OF_MEMORY, "memory for the circuit's long rows could not be had");
+        }
+        for (uint64_t j = 0; j < rows; j++)
+            if (m.row[j + 1] - m.row[j] > LONG_ROW)
+                list.push_back((uint32_t)j);
+        d->long_count = (uint32_t)list.size();
+        return put(list.data(), list.size() * 4, (const void **)&d->long_row);
     }
 };
 } // namespace
@@ -156,89 +174,5 @@ void circuit_unload(cuzk_device *dev, device_circuit *circuit)
     device_free(dev, circuit->memory, circuit->bytes);
     circuit->memory = nullptr;
     circuit->segments.clear();
-}
-
-// ---- the product ----
-struct row_wires { // where the wires of one repetition begin
-    uint64_t aux, field, input;
-};
-// Adds coefficient * wire to acc (lazy).
-HD void add_term(fr &acc, const device_segment &s, const device_witness &w, const row_wires &at,
-                 uint64_t repetition, const uint4 *dictionary, uint32_t col, uint32_t coef)
-{
-    uint32_t cls = CUZK_COL_CLASS(col);
-    if (cls == CUZK_COL_IMPORT) {
-        col = s.imports[repetition * s.import_count + CUZK_COL_INDEX(col)];
-        cls = CUZK_COL_CLASS(col);
-    }
-    uint64_t i = CUZK_COL_INDEX(col);
-    bool field = col & CUZK_COL_FIELD;
-    fr v;
-    if (cls == CUZK_COL_INPUT) {
-        v = load_fr(w.values + 2 * (w.fields + i + (field ? at.input : 0)));
-    } else if (field) {
-        v = load_fr(w.values + 2 * (i + (cls == CUZK_COL_LOCAL ? at.field : 0)));
-    } else { // a boolean wire: its coefficient or nothing
-        i += cls == CUZK_COL_LOCAL ? at.aux : 0;
-        if (!((w.bits[i >> 6] >> (i & 63)) & 1))
-            return;
-        acc = add(acc, load_fr(dictionary + 2 * (size_t)coef));
-        return;
-    }
-    if (coef == 0)
-        acc = add(acc, v);
-    else if (coef == 1)
-        acc = sub(acc, v);
-    else
-        acc = add(acc, mul(load_fr(dictionary + 2 * (size_t)coef), v));
-}
-// Even blocks: rows of A into a, odd ones: of B into b.
-static __global__ void __launch_bounds__(128)
-    multiply_rows(device_segment s, device_witness w, const uint4 *dictionary, uint4 *a, uint4 *b, int log,
-                  uint32_t reversed)
-{
-    uint64_t t = (uint64_t)(blockIdx.x >> 1) * blockDim.x + threadIdx.x;
-    if (t >= s.rows * s.count)
-        return;
-    const device_matrix &m = blockIdx.x & 1 ? s.b : s.a;
-    uint4 *out = blockIdx.x & 1 ? b : a;
-    uint32_t repetition = (uint32_t)t / (uint32_t)s.rows, row = (uint32_t)t - repetition * (uint32_t)s.rows;
-    row_wires at = {s.aux_base + repetition * s.aux_stride, s.field_base + repetition * s.field_stride,
-                    s.input_base + repetition * s.input_stride};
-    fr acc;
-    set_zero(acc);
-    for (uint32_t k = m.row[row], e = m.row[row + 1]; k < e; k++)
-        add_term(acc, s, w, at, repetition, dictionary, m.col[k], m.coef[k]);
-    size_t i = (size_t)(s.first_row + t);
-    if (reversed && log)
-        i = __brev((unsigned)i) >> (32 - log);
-    store_fr(out + 2 * i, reduce(acc));
-}
-static __global__ void clear_rows(uint4 *out, uint64_t first, int log, uint32_t reversed)
-{
-    uint64_t i = first + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >> log)
-        return;
-    if (reversed && log)
-        i = __brev((unsigned)i) >> (32 - log);
-    out[2 * i] = uint4{0, 0, 0, 0};
-    out[2 * i + 1] = uint4{0, 0, 0, 0};
-}
-cuzk_status circuit_multiply(context &c, const device_circuit &circuit, const device_witness &w, uint4 *a,
-                             uint4 *b, int log, bool reversed)
-{
-    uint64_t rest = ((uint64_t)1 << log) - circuit.constraints;
-    for (uint4 *out : {a, b})
-        if (rest) {
-            GPU_LAUNCH(clear_rows, div_up(rest, 256), 256, 0, c.stream, out, circuit.constraints, log,
-                       (uint32_t)reversed);
-            GPU_CHECK_LAUNCH(c);
-        }
-    for (const device_segment &s : circuit.segments) {
-        GPU_LAUNCH(multiply_rows, 2 * div_up(s.rows * s.count, 128), 128, 0, c.stream, s, w,
-                   circuit.dictionary, a, b, log, (uint32_t)reversed);
-        GPU_CHECK_LAUNCH(c);
-    }
-    return CUZK_OK;
 }
 } // namespace gpu

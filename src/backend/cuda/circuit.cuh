@@ -5,8 +5,12 @@
 
 namespace gpu
 {
+// Rows of more terms take a warp each.
+constexpr uint32_t LONG_ROW = 8;
 struct device_matrix {
     const uint32_t *row, *col, *coef;
+    const uint32_t *long_row; // which rows have more than LONG_ROW terms
+    uint32_t long_count;
 };
 struct device_segment {
     uint64_t first_row, rows, count;
