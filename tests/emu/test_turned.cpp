@@ -1,5 +1,6 @@
 // Sums over turned bases on the emulated device: the digits and buckets of msm_hex.cuh against their
 // definition, and msm_sum over turned and plain bases against a known multiple of the generator.
+#include "copies.cuh"
 #include "fr.cuh"
 #include "msm.cuh"
 #include "msm_hex.cuh"
@@ -292,6 +293,20 @@ template <class F> struct sum_test {
             pool.push_back(to_affine(multiple<F>(factor.back())));
         }
     }
+    // One copy made from the one before on the device.
+    cuzk_status check_copy(const sum_case &t, int windows, const uint4 *from, const uint4 *want)
+    {
+        arena_mark mark(c);
+        size_t record = 4 * F::QUADS;
+        uint4 *made;
+        GPU_TRY(take(c, &made, t.n * record));
+        CHECK(c.mem->left() >= copy_bytes<F>(t.n), "%zu", t.n);
+        GPU_TRY(multiply_turned<F>(c, made, from, t.n, hex_radix(windows * t.copies), windows));
+        for (size_t i = 0; i < t.n; i++)
+            CHECK(!memcmp(made + i * record, want + i * record, record * sizeof *made),
+                  "copy of point %zu of %zu, %d copies", i, t.n, t.copies);
+        return CUZK_OK;
+    }
     // The bases, turned where they are to be, with all copies.
     cuzk_status make_bases(const sum_case &t, int windows, uint4 **bases)
     {
@@ -308,9 +323,11 @@ template <class F> struct sum_test {
                 host[j] = point_of(t, j, copy, i == 0);
             GPU_TRY(upload(c, p, host.data(), t.n * sizeof(affine<F>), c.stream));
             uint4 *to = *bases + i * t.n * record;
-            if (t.turned)
+            if (t.turned) {
                 GPU_TRY(turn_points<F>(c, to, p, t.n));
-            else if (t.n)
+                if (i)
+                    GPU_TRY(check_copy(t, windows, to - t.n * record, to));
+            } else if (t.n)
                 memcpy(to, p, t.n * sizeof(affine<F>));
         }
         return CUZK_OK;

@@ -1,5 +1,7 @@
 // Loading a key: counts, lists of terms, a memory plan, the points.
+#include "copies.cuh"
 #include "key.cuh"
+#include "msm_hex.cuh"
 #include "points.cuh"
 #include "sort.cuh"
 #include "witness.cuh"
@@ -192,22 +194,42 @@ static cuzk_status build_lists(context &c, cuzk_device_key *k)
 }
 
 // ---- memory plan ----
-// Scratch that a proof needs at least and at best, beside what the key holds.
+template <class F> static size_t wide_sum(const cuzk_device_key *k, const key_query &q, size_t points)
+{
+    if (q.wide_copies)
+        return msm_bytes<F>(k->dev, q.wide, q.wide_copies, MSM_REFERENCES, true, q.wide_windows);
+    return msm_bytes<F>(k->dev, std::max(std::min(points, q.wide), (size_t)1), 1);
+}
 // What the sums over up to points wires take at full speed: half of the bits set, or all wide terms.
 static size_t wire_sums(const cuzk_device_key *k, size_t points)
 {
     size_t most = 1;
     for (int i = QUERY_L; i < QUERIES; i++) {
         const key_query &q = k->query[i];
-        size_t n = std::min(points, q.count), wide = std::max(std::min(n, q.wide), (size_t)1);
-        size_t half = n / 2 + n / 64 + 4096;
+        size_t n = std::min(points, q.count), half = n / 2 + n / 64 + 4096;
         if (i == QUERY_B_G2)
-            most = std::max({most, subset_bytes<fp2>(k->dev, half), msm_bytes<fp2>(k->dev, wide, 1)});
+            most = std::max({most, subset_bytes<fp2>(k->dev, half), wide_sum<fp2>(k, q, n)});
         else
-            most = std::max({most, subset_bytes<fp>(k->dev, half), msm_bytes<fp>(k->dev, wide, 1)});
+            most = std::max({most, subset_bytes<fp>(k->dev, half), wide_sum<fp>(k, q, n)});
     }
     return most + 3 * aligned(k->words * 8) + ((size_t)8 << 20);
 }
+// The least with which sums over copies can be made: their windows are fixed, however few terms are taken.
+static size_t least_wide_sum(const cuzk_device_key *k)
+{
+    size_t most = 0;
+    for (int i = QUERY_L; i < QUERIES; i++) {
+        const key_query &q = k->query[i];
+        size_t n = std::min(q.wide, (size_t)64);
+        if (!q.wide_copies)
+            continue;
+        most = std::max(most, i == QUERY_B_G2
+                                  ? msm_bytes<fp2>(k->dev, n, q.wide_copies, 1, true, q.wide_windows)
+                                  : msm_bytes<fp>(k->dev, n, q.wide_copies, 1, true, q.wide_windows));
+    }
+    return most;
+}
+// Scratch that a proof needs at least and at best, beside what the key holds.
 static void scratch_sizes(cuzk_device_key *k)
 {
     size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points, small = 64u << 20;
@@ -221,7 +243,8 @@ static void scratch_sizes(cuzk_device_key *k)
     if (!k->side_bytes)
         sum = std::max(sum, wire_sums(k, k->streamed ? chunk : k->view.aux));
     k->sum_bytes = sum + small;
-    k->scratch_min = own + vec + points + std::max(2 * vec, std::min(sum, 4 * small)) + 4096;
+    k->scratch_min =
+        own + vec + points + std::max({2 * vec, std::min(sum, 4 * small), least_wide_sum(k)}) + 4096;
     k->scratch_want = own + vec + points + std::max(2 * vec, k->sum_bytes) + 4096;
 }
 // The side lane pays where the witness is small enough to be kept twice, as values and as integers.
@@ -229,6 +252,21 @@ static size_t side_size(const cuzk_device_key *k)
 {
     constexpr size_t MOST = (size_t)512 << 20;
     return (k->view.fields + k->view.inputs) * 32 > MOST ? 0 : wire_sums(k, k->view.aux) + ((size_t)64 << 20);
+}
+// How many copies of the points of wide terms are kept beside the queries; most 0: none, not even turned.
+static void plan_wide(cuzk_device_key *k, int most)
+{
+    for (int i = QUERY_L; i < QUERIES; i++) {
+        key_query &q = k->query[i];
+        q.wide_copies = q.wide_windows = 0;
+        if (most && q.wide && (i != QUERY_B_G2 || !k->dev->options.b_g2_on_host)) {
+            int copies = msm_copies(q.wide, most);
+            if (q.wide * copies >= (size_t)1 << 29) // 31 bits for a reference
+                continue;
+            q.wide_copies = copies;
+            q.wide_windows = msm_windows(q.wide, copies, true);
+        }
+    }
 }
 // Whether the queries fit beside the scratch of full speed with h turned (attempt 0), or with little scratch
 // and ever fewer witness buffers and lanes.
@@ -241,7 +279,7 @@ static bool fits_resident(cuzk_device_key *k, int attempt, size_t room)
     k->side_bytes = less % 2 ? 0 : side_size(k);
     scratch_sizes(k);
     for (const key_query &q : k->query)
-        resident += q.resident_bytes();
+        resident += q.resident_bytes() + aligned(q.wide_bytes());
     if (k->dev->options.b_g2_on_host)
         resident -= k->query[QUERY_B_G2].resident_bytes();
     size_t scratch =
@@ -249,11 +287,18 @@ static bool fits_resident(cuzk_device_key *k, int attempt, size_t room)
     k->resident_bytes = resident;
     return resident + aligned(k->lists_bytes) + k->slots * witness_bytes(k) + k->side_bytes + scratch <= room;
 }
+constexpr int MOST_COPIES = 8; // of the points of wide terms; more save a hundredth or two
 static cuzk_status plan_memory(context &c, cuzk_device_key *k)
 {
     size_t room, fixed = aligned(k->lists_bytes);
     GPU_TRY(available(c, &room)); // the circuit and the tables are loaded, scratch is dropped
     k->streamed = false;
+    for (int most = MOST_COPIES; most && !k->dev->options.stream_queries; most /= 2) {
+        plan_wide(k, most);
+        if (fits_resident(k, 0, room))
+            return shape_queries(c, k, 0);
+    }
+    plan_wide(k, 0);
     for (int attempt = 0; attempt <= 2 * SLOTS && !k->dev->options.stream_queries; attempt++)
         if (fits_resident(k, attempt, room))
             return shape_queries(c, k, 0);
@@ -322,11 +367,28 @@ static cuzk_status load_query(context &c, cuzk_device_key *k, int query, uint8_t
     }
     return CUZK_OK;
 }
+// The wide terms' points turned, and their copies.
+template <class F> static cuzk_status load_wide(context &c, key_query &q)
+{
+    void *p;
+    size_t words = q.wide * 4 * F::QUADS; // of a copy
+    if (!q.wide_copies)
+        return CUZK_OK;
+    GPU_TRY(device_alloc(c, &p, q.wide_bytes()));
+    q.wide_points = (uint8_t *)p;
+    GPU_TRY(use_scratch(c, copy_bytes<F>(q.wide)));
+    GPU_TRY(turn_points<F>(c, p, q.resident, q.wide, q.base_index));
+    uint4 *copy = (uint4 *)p;
+    uint32_t radix = hex_radix(q.wide_copies * q.wide_windows);
+    for (int i = 1; i < q.wide_copies; i++, copy += words)
+        GPU_TRY(multiply_turned<F>(c, copy + words, copy, q.wide, radix, q.wide_windows));
+    return CUZK_OK;
+}
 static cuzk_status load_points(context &c, cuzk_device_key *k)
 {
     unsigned long long *problem, found[QUERIES];
     uint8_t *piece;
-    const key_query &h = k->query[QUERY_H]; // the only one that may be turned
+    const key_query &h = k->query[QUERY_H]; // the only one that is turned as a whole
     size_t piece_bytes = h.turned ? std::min(TURNED_PIECE, h.count * h.point_bytes) : 0;
     GPU_TRY(use_scratch(c, 4096 + aligned(piece_bytes)));
     GPU_TRY(take(c, &problem, QUERIES));
@@ -338,7 +400,9 @@ static cuzk_status load_points(context &c, cuzk_device_key *k)
     GPU_TRY(download(c, found, problem, sizeof found));
     for (int i = 0; i < QUERIES; i++)
         GPU_TRY(report_problem(c, k->query[i].name, found[i]));
-    return CUZK_OK;
+    for (int i = QUERY_L; i < QUERY_B_G2; i++)
+        GPU_TRY(load_wide<fp>(c, k->query[i]));
+    return load_wide<fp2>(c, k->query[QUERY_B_G2]);
 }
 static cuzk_status make_slots(context &c, cuzk_device_key *k)
 {
@@ -386,14 +450,22 @@ static void describe_plan(const cuzk_device_key *k, char *plan, size_t size)
     if (!plan || !size)
         return;
     size_t scratch = (k->dev->main.scratch.size + k->dev->side.scratch.size) >> 20, held = key_bytes(k) >> 20;
+    char turned[64] = "";
+    int copies = 0;
+    for (const key_query &q : k->query)
+        copies = std::max(copies, q.wide_copies);
+    if (copies)
+        snprintf(turned, sizeof turned, ", %swide terms turned, %d cop%s",
+                 k->query[QUERY_H].turned ? "h and " : "", copies, copies == 1 ? "y" : "ies");
+    else if (k->query[QUERY_H].turned)
+        snprintf(turned, sizeof turned, ", h turned");
     if (k->streamed)
         snprintf(plan, size, "queries streamed in chunks of %zu points; %zu MiB held, %zu MiB of scratch",
                  k->chunk_points, held, scratch);
     else
         snprintf(plan, size,
-                 "all queries resident%s; %zu MiB held, %zu MiB of scratch, %d witness buffers, %s",
-                 k->query[QUERY_H].turned ? ", h turned" : "", held, scratch, k->slots,
-                 k->side_bytes ? "two lanes" : "one lane");
+                 "all queries resident%s; %zu MiB held, %zu MiB of scratch, %d witness buffers, %s", turned,
+                 held, scratch, k->slots, k->side_bytes ? "two lanes" : "one lane");
 }
 cuzk_status key_load(cuzk_device *dev, cuzk_device_key **out, const cuzk_circuit_view *circuit,
                      const cuzk_query_view *queries, char *plan, size_t plan_size, cuzk_error *err)
@@ -427,8 +499,10 @@ void key_unload(cuzk_device_key *k)
     (void)cudaStreamSynchronize(dev->side.stream);
     circuit_unload(dev, &k->circuit);
     device_free(dev, k->lists, k->lists_bytes);
-    for (key_query &q : k->query)
+    for (key_query &q : k->query) {
         device_free(dev, q.resident, q.resident_bytes());
+        device_free(dev, q.wide_points, q.wide_bytes());
+    }
     for (witness_slot &s : k->slot)
         device_free(dev, s.bits, k->slot_bytes);
     delete k;
@@ -437,7 +511,7 @@ uint64_t key_bytes(const cuzk_device_key *k)
 {
     uint64_t n = k->circuit.bytes + k->lists_bytes + k->slots * k->slot_bytes;
     for (const key_query &q : k->query)
-        n += q.resident ? q.resident_bytes() : 0;
+        n += (q.resident ? q.resident_bytes() : 0) + (q.wide_points ? q.wide_bytes() : 0);
     return n;
 }
 } // namespace gpu

@@ -28,8 +28,13 @@ struct key_query {
     size_t first = 0;
     const uint32_t *base_index = nullptr, *scalar_index = nullptr; // wide terms, ascending
     size_t wide = 0;
+    // The points of the wide terms once more where memory allows: turned, in the order of the list, with
+    // wide_copies copies for wide_windows windows (msm.cuh).
+    uint8_t *wide_points = nullptr;
+    int wide_copies = 0, wide_windows = 0;
     std::vector<query_chunk> chunks;
     size_t resident_bytes() const { return count * point_bytes * (turned ? 2 : 1); }
+    size_t wide_bytes() const { return wide_copies * wide * point_bytes * 2; }
 };
 // Device memory of one witness.
 struct witness_slot {

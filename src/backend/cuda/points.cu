@@ -152,17 +152,13 @@ __global__ void __launch_bounds__(128)
     else if (!in_subgroup(x, y))
         atomicMin(problem, (unsigned long long)((first + i) * 4 + 3));
 }
-template <class F> __global__ void turn_kernel(uint4 *out, point_src s, size_t n)
+template <class F> __global__ void turn_kernel(uint4 *out, point_src s, const uint32_t *index, size_t n)
 {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    F x = load_x<F>(s, i), t = times_beta(x);
-    uint4 *o = out + i * 4 * F::QUADS;
-    store_words(o, 1, x);
-    store_words(o + F::QUADS, 1, t);
-    store_words(o + 2 * F::QUADS, 1, neg(add(x, t))); // 1 + beta + beta^2 = 0
-    store_words(o + 3 * F::QUADS, 1, load_y<F>(s, i));
+    size_t from = index ? index[i] : i;
+    store_turned(out + i * 4 * F::QUADS, load_x<F>(s, from), load_y<F>(s, from));
 }
 template <class F> __global__ void encode_kernel(uint32_t *out, point_src s, size_t n)
 {
@@ -196,12 +192,13 @@ cuzk_status decode_points(context &c, void *points, size_t n, uint64_t first_ind
     }
     return CUZK_OK;
 }
-template <class F> cuzk_status turn_points(context &c, void *turned, const void *packed, size_t n)
+template <class F>
+cuzk_status turn_points(context &c, void *turned, const void *packed, size_t n, const uint32_t *index)
 {
     if (n == 0)
         return CUZK_OK;
     GPU_LAUNCH((turn_kernel<F>), div_up(n, 128), 128, 0, c.stream, (uint4 *)turned, packed_points<F>(packed),
-               n);
+               index, n);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }
@@ -223,8 +220,8 @@ template <class F> cuzk_status encode_points(context &c, void *out, const uint4 
 }
 template cuzk_status decode_points<fp>(context &, void *, size_t, uint64_t, bool, unsigned long long *);
 template cuzk_status decode_points<fp2>(context &, void *, size_t, uint64_t, bool, unsigned long long *);
-template cuzk_status turn_points<fp>(context &, void *, const void *, size_t);
-template cuzk_status turn_points<fp2>(context &, void *, const void *, size_t);
+template cuzk_status turn_points<fp>(context &, void *, const void *, size_t, const uint32_t *);
+template cuzk_status turn_points<fp2>(context &, void *, const void *, size_t, const uint32_t *);
 template cuzk_status encode_points<fp>(context &, void *, const uint4 *, size_t);
 template cuzk_status encode_points<fp2>(context &, void *, const uint4 *, size_t);
 } // namespace gpu

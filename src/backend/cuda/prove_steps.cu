@@ -72,18 +72,13 @@ static cuzk_status keep(context &c, std::vector<window_sums<F>> &out, const wind
     }
     return CUZK_OK;
 }
-// The wide terms first .. first + n - 1 of the query's list. base_index NULL: the points lie in the list's
-// order.
+// The wide terms first .. first + n - 1 of the query's list, over the bases of t.
 template <class F>
 static cuzk_status sum_wide_terms(context &c, const key_query &q, cuzk_device_job *job, size_t first,
-                                  size_t n, const void *bases, const uint32_t *base_index,
-                                  std::vector<window_sums<F>> &out)
+                                  size_t n, msm_terms<F> t, std::vector<window_sums<F>> &out)
 {
     window_sums<F> sum;
-    msm_terms<F> t;
-    t.bases = bases;
     t.scalars = job->scalars + (q.scalar_index ? 0 : 2 * first); // term i of L is field wire i
-    t.base_index = base_index;
     t.scalar_index = q.scalar_index ? q.scalar_index + first : nullptr;
     t.n = n;
     GPU_TRY(msm_sum<F>(c, t, &sum));
@@ -120,7 +115,18 @@ static cuzk_status sum_wires(context &c, const key_query &q, cuzk_device_job *jo
     GPU_TRY(keep(c, out, sum));
     if (bits_only)
         return CUZK_OK;
-    return sum_wide_terms<F>(c, q, job, k.wide, k.wides, bases, q.base_index + k.wide, out);
+    msm_terms<F> t;
+    if (q.wide_points) { // the chunk is the whole query
+        t.bases = q.wide_points;
+        t.stride = q.wide;
+        t.copies = q.wide_copies;
+        t.windows = q.wide_windows;
+        t.turned = true;
+    } else {
+        t.bases = bases;
+        t.base_index = q.base_index + k.wide;
+    }
+    return sum_wide_terms<F>(c, q, job, k.wide, k.wides, t, out);
 }
 static double *time_of(cuzk_device_job *job, int query)
 {
@@ -147,10 +153,13 @@ cuzk_status sum_wide(context &c, cuzk_device_key *key, cuzk_device_job *job, int
 {
     double start = now_ms();
     const key_query &q = key->query[query];
+    msm_terms<fp> g1;
+    msm_terms<fp2> g2;
+    g1.bases = g2.bases = points;
     if (query == QUERY_B_G2)
-        GPU_TRY(sum_wide_terms<fp2>(c, q, job, 0, q.wide, points, nullptr, job->g2));
+        GPU_TRY(sum_wide_terms<fp2>(c, q, job, 0, q.wide, g2, job->g2));
     else
-        GPU_TRY(sum_wide_terms<fp>(c, q, job, 0, q.wide, points, nullptr, job->g1[query]));
+        GPU_TRY(sum_wide_terms<fp>(c, q, job, 0, q.wide, g1, job->g1[query]));
     *time_of(job, query) += now_ms() - start;
     return check_cancel(c);
 }
