@@ -112,6 +112,7 @@ cuzk_status job_restore(job **out, engine *e, const store_job *s, cuzk_error *er
     j->sequence = s->sequence;
     j->circuit = circuit_by_name(s->circuit);
     j->input_bytes = s->input_bytes;
+    j->starts = store_shared(e->store) ? 0 : s->starts; /* there a partition's claims are counted instead */
     j->submitted_wall_ms = s->submitted_ms;
     j->submitted_ns = monotonic_of(s->submitted_ms);
     j->deadline_wall_ms = s->deadline_ms;

@@ -249,6 +249,7 @@ static void finish_unit(engine *e, unit *u)
         pthread_mutex_lock(&e->lock);
         j->part[u->partition] = PART_DONE;
         j->done++;
+        j->starts = 0;
         if (complete)
             job_end(e, j, JOB_COMPLETED, NULL);
         pthread_mutex_unlock(&e->lock);

@@ -186,18 +186,50 @@ static int wants_step(const engine *e, const job *j)
     return j->open > 0 || j->held;
 }
 
+/* Beside this many ends of the process a job may be what brings it down: it is then proved with no other one
+ * beside it, so that those that merely were under way at the same time do not count up with it. */
+#define SUSPECT_STARTS 3
+
+static int is_suspect(const job *j)
+{
+    return j->starts >= SUSPECT_STARTS;
+}
+
+static int under_way(const job *j)
+{
+    return !job_ended(j) && !j->detached && (j->parsing || j->task || j->active);
+}
+
 /* One search for the next step. What holds for all jobs alike is found out once, so that a queue of any
  * length is walked a few times at most: index 1 is for critical jobs, which may pass the limits by one. */
 typedef struct search {
     int parse[2], witness[2];
     const circuit_info *waits[ENGINE_KINDS * 4]; /* circuits that are being loaded */
     size_t waiting;
+    const job *alone;     /* a suspect that is under way */
+    const job *under_way; /* any that is */
+    size_t count;         /* of those */
+    int finish_first;
 } search;
+
+static void see_who_is_under_way(const engine *e, search *s)
+{
+    for (const job *j = e->jobs; j; j = j->next) {
+        if (!under_way(j))
+            continue;
+        s->under_way = j;
+        s->count++;
+        if (is_suspect(j))
+            s->alone = j;
+    }
+}
 
 static int may_go(const engine *e, const search *s, const job *j)
 {
     int critical = j->priority == PRIORITY_CRITICAL;
     if (!wants_step(e, j) || !(j->task ? s->witness[critical] : s->parse[critical]))
+        return 0;
+    if ((s->alone && s->alone != j) || (s->finish_first && !under_way(j)))
         return 0;
     for (size_t i = 0; i < s->waiting && j->task; i++)
         if (s->waits[i] == j->circuit)
@@ -223,7 +255,13 @@ step sched_next_step_locked(engine *e, job **out, uint64_t *bytes, cuzk_error *w
         s.parse[critical] = parse_allowed(e, critical);
         s.witness[critical] = witness_allowed(e, critical);
     }
+    see_who_is_under_way(e, &s);
     for (job *j; (j = best_candidate(e, &s, mark)) != NULL;) {
+        if (is_suspect(j) && (s.count > 1 || (s.count == 1 && s.under_way != j))) {
+            s.finish_first = 1; /* what is under way; nothing else begins meanwhile */
+            j->passed_over = mark;
+            continue;
+        }
         step next = try_job(e, j, bytes, why);
         *out = j;
         /* It waits for memory that others will give back, and nobody behind it may take that first; where

@@ -255,6 +255,70 @@ static void test_poison(void **state)
     engine_destroy(e);
 }
 
+/* Bits of the jobs that have begun and not ended. */
+static unsigned running(engine *e, char (*id)[JOB_ID_SIZE], unsigned n)
+{
+    unsigned bits = 0;
+    pthread_mutex_lock(&e->lock);
+    for (unsigned i = 0; i < n; i++) {
+        const job *j = job_find_locked(e, id[i]);
+        bits |= (unsigned)(j->state == JOB_RUNNING) << i;
+    }
+    pthread_mutex_unlock(&e->lock);
+    return bits;
+}
+
+static void start_often(const config *c, const char *id, unsigned times)
+{
+    store *s;
+    cuzk_error err = {0};
+    assert_int_equal(store_open(&s, c->store.url, 0, &err), CUZK_OK);
+    while (times--)
+        assert_int_equal(store_start(s, id, 1, &err), CUZK_OK);
+    store_close(s);
+}
+
+/* A job that was under way at several ends of the process is proved with none beside it; the others are
+ * proved as well. */
+static void test_suspect_alone(void **state)
+{
+    (void)state;
+    config c;
+    file_config(&c, "suspect");
+    for (int suspect = 0; suspect < 3; suspect++) {
+        engine *e = start(&c);
+        char id[3][JOB_ID_SIZE], name[32];
+        cuzk_error err = {0};
+        unsigned seen = 0, now;
+        int two_parts =
+            (suspect + 1) % 3; /* the suspect has one: it stops being one with the first that is stored */
+        gate_close();
+        for (int i = 0; i < 3; i++) {
+            snprintf(name, sizeof name, "suspect-%d-%d", suspect, i);
+            submit(e, i == two_parts ? &window2 : &window, name, suspect && i == suspect ? PRIORITY_HIGH : 0,
+                   id[i]);
+        }
+        gate_wait(1);
+        engine_destroy(e);
+        start_often(&c, id[suspect], 3);
+        const cuzk_backend *b = gate_backend(1);
+        gate_delay(100); /* a proof; meanwhile others would begin */
+        assert_int_equal(engine_create_on(&e, &c, b, &err), CUZK_OK);
+        wait_for_locked(e,
+                        job_find_locked(e, id[0]) && job_find_locked(e, id[1]) && job_find_locked(e, id[2]));
+        do {
+            now = running(e, id, 3);
+            if (now >> suspect & 1)
+                assert_int_equal(now, 1u << suspect);
+            seen |= now;
+            usleep(1000);
+        } while (now || seen != 7);
+        for (int i = 0; i < 3; i++)
+            assert_proved(e, id[i], i == two_parts ? &window2 : &window);
+        engine_destroy(e);
+    }
+}
+
 /* ---- kill -9 ---- */
 
 /* The child: starts an engine, submits, writes the id of each accepted job, then only proves, until it is
@@ -494,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_drain_has_a_limit),
         cmocka_unit_test(test_deadline_while_down),
         cmocka_unit_test(test_poison),
+        cmocka_unit_test(test_suspect_alone),
         cmocka_unit_test(test_large_submit),
         cmocka_unit_test(test_retention),
         cmocka_unit_test(test_flat_memory),
