@@ -53,15 +53,16 @@ FP52_INLINE void fr52_carry_loose(fr52 *r)
     FP52_UNROLL for (int i = 0; i < 4; i++) r->l[i + 1] = V8_ADD(r->l[i + 1], V8_SRA(r->l[i], 52));
 }
 
-/* t[1] .. t[5] = t / 2^52 mod r. */
+/* t[1] .. t[5] = t / 2^52 mod r. With m = -t / r = -t (1 + 2^32) mod 2^52 and r = k - 2^32 + 1, where k is a
+ * multiple of 2^64, m r = m k - m 2^32 + m needs no product in the lowest limb: there t[0] + m and the low part
+ * of m 2^32 differ by a multiple of 2^52, and the high part is m / 2^20. */
 FP52_INLINE void fr52_mont_step(v8 t[6])
 {
-    const uint64_t *rl = fp52_table(FR52_R);
-    /* -1 / r = -1 - 2^32 mod 2^52 */
-    v8 m = V8_SUB(_mm512_setzero_si512(), V8_ADD(t[0], _mm512_slli_epi64(t[0], 32)));
-    FP52_UNROLL for (int j = 0; j < 5; j++) t[j] = V8_LO(t[j], m, v8_set1(rl[j]));
-    FP52_UNROLL for (int j = 0; j < 5; j++) t[j + 1] = V8_HI(t[j + 1], m, v8_set1(rl[j]));
-    t[1] = V8_ADD(t[1], V8_SRA(t[0], 52));
+    const uint64_t *k = fp52_table(FR52_K);
+    v8 m = v8_mask52(V8_SUB(_mm512_setzero_si512(), V8_ADD(t[0], _mm512_slli_epi64(t[0], 32))));
+    t[1] = V8_ADD(t[1], V8_SUB(V8_SRA(V8_ADD(t[0], m), 52), V8_SRL(m, 20)));
+    FP52_UNROLL for (int j = 1; j < 5; j++) t[j] = V8_LO(t[j], m, v8_set1(k[j]));
+    FP52_UNROLL for (int j = 1; j < 5; j++) t[j + 1] = V8_HI(t[j + 1], m, v8_set1(k[j]));
 }
 
 /* x, a factor, times a constant whose limbs ROW(i, j) and START(j) give. */

@@ -142,6 +142,11 @@ static const uint64_t FR52_R[5] __attribute__((aligned(64), unused)) = {
     0xfffff00000001, 0x2fffe5bfefff, 0x9a1d80553bda4, 0x7d483339d8080,
     0x73eda753299d,
 };
+/* r + 2^32 - 1, a multiple of 2^64 */
+static const uint64_t FR52_K[5] __attribute__((aligned(64), unused)) = {
+    0x0, 0x2fffe5bff000, 0x9a1d80553bda4, 0x7d483339d8080,
+    0x73eda753299d,
+};
 /* -3 r, limb by limb */
 static const uint64_t FR52_3R_NEGATIVE[5] __attribute__((aligned(64), unused)) = {
     0xfff00002fffffffd, 0xffff70004ec03001, 0xfff31a77f004c714, 0xfff8827665277e7f,
