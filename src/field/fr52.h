@@ -54,8 +54,8 @@ FP52_INLINE void fr52_carry_loose(fr52 *r)
 }
 
 /* t[1] .. t[5] = t / 2^52 mod r. With m = -t / r = -t (1 + 2^32) mod 2^52 and r = k - 2^32 + 1, where k is a
- * multiple of 2^64, m r = m k - m 2^32 + m needs no product in the lowest limb: there t[0] + m and the low part
- * of m 2^32 differ by a multiple of 2^52, and the high part is m / 2^20. */
+ * multiple of 2^64, m r = m k - m 2^32 + m needs no product in the lowest limb: there t[0] + m and the low
+ * part of m 2^32 differ by a multiple of 2^52, and the high part is m / 2^20. */
 FP52_INLINE void fr52_mont_step(v8 t[6])
 {
     const uint64_t *k = fp52_table(FR52_K);
