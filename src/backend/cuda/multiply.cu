@@ -18,7 +18,8 @@ struct multiply_args {
     uint32_t per, row_blocks; // repetitions a thread, blocks for all rows of one repetition
 };
 // Where a row of a repetition is written.
-HD uint4 *row_place(const multiply_args &R, uint4 *out, uint32_t repetition, uint32_t row)
+static __device__ __forceinline__ uint4 *row_place(const multiply_args &R, uint4 *out, uint32_t repetition,
+                                                   uint32_t row)
 {
     uint64_t i = R.s.first_row + (uint64_t)repetition * R.s.rows + row;
     if (R.reversed && R.log)
