@@ -16,15 +16,15 @@ template <class F> struct round_args {
     point_src src;
     const uint32_t *vals, *desc; // vals: element to base index, bit 31: negated (first round only)
     uint32_t total, per_thread, threads;
-    uint4 *prefix, *product;
-    uint4 *out; // planes of total points
+    uint4 *product; // of each thread's denominators
+    uint4 *out;     // planes of total points; x j holds the product before pair j until its sum is written
 };
 
 // Scratch of a sum over up to elements references and keys keys, taken from the arena.
 template <class F> struct run_scratch {
     size_t elements = 0, keys = 0;
     uint32_t *key[2], *val[2], *desc, *off[2], *count;
-    uint4 *points[2], *prefix, *product, *level_prefix, *level_product;
+    uint4 *points[2], *product, *level_prefix, *level_product;
     unsigned long long *totals;
     static size_t bytes(const cuzk_device *dev, size_t elements, size_t keys);
     cuzk_status init(context &c, size_t elements, size_t keys);

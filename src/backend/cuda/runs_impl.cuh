@@ -106,7 +106,7 @@ template <class F, bool FIRST> struct pair_loader {
     {
         if (inside(k)) {
             if (k)
-                words(0, R.prefix + index(k), R.total);
+                words(0, R.out + index(k), R.total);
             words(1, R.src.p + element<FIRST>(e1) * R.src.point, R.src.word);
             words(2, R.src.p + element<FIRST>(e2) * R.src.point, R.src.word);
         }
@@ -131,8 +131,9 @@ template <class F, bool FIRST> struct pair_loader {
     }
     HD F get(int plane) const { return load_words<F>(slot + plane * Q * T, T); }
 };
-// The products of each thread's denominators. The next pair's x are copied while this one is multiplied: the
-// points of a first round lie scattered, and a thread that waited for each of them would do little else.
+// The products of each thread's denominators, those before each pair in the place of its sum. The next pair's
+// x are copied while this one is multiplied: the points of a first round lie scattered, and a thread that
+// waited for each of them would do little else.
 template <class F, bool FIRST>
 __global__ void __launch_bounds__(ROUND_THREADS<F>, FORWARD_BLOCKS<F>) round_forward(round_args<F> R)
 {
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(ROUND_THREADS<F>, FORWARD_BLOCKS<F>) round_for
             if (k == 0) {
                 acc = d;
             } else {
-                store_words(R.prefix + L.index(k), R.total, acc);
+                store_words(R.out + L.index(k), R.total, acc);
                 acc = mul(acc, d);
             }
         }
@@ -435,9 +436,8 @@ template <class F> size_t run_scratch<F>::bytes(const cuzk_device *dev, size_t e
     size_t point = 32 * F::QUADS, coordinate = 16 * F::QUADS;
     return 4 * aligned(elements * 4) + 3 * aligned(s.off * 4) + aligned(s.half * 4) +
            aligned(s.half * point) + aligned((s.half / 2 + keys + 64) * point) +
-           aligned(s.half * coordinate) + aligned(s.threads * coordinate) +
-           aligned((s.threads + s.threads / 2) * coordinate) + aligned((s.threads / 2 + 512) * coordinate) +
-           512 + sort_bytes(elements);
+           aligned(s.threads * coordinate) + aligned((s.threads + s.threads / 2) * coordinate) +
+           aligned((s.threads / 2 + 512) * coordinate) + 512 + sort_bytes(elements);
 }
 template <class F> cuzk_status run_scratch<F>::init(context &c, size_t n, size_t k)
 {
@@ -453,7 +453,6 @@ template <class F> cuzk_status run_scratch<F>::init(context &c, size_t n, size_t
     GPU_TRY(take(c, &desc, s.half));
     GPU_TRY(take(c, &points[0], s.half * 2 * F::QUADS));
     GPU_TRY(take(c, &points[1], (s.half / 2 + k + 64) * 2 * F::QUADS));
-    GPU_TRY(take(c, &prefix, s.half * F::QUADS));
     GPU_TRY(take(c, &product, s.threads * F::QUADS));
     GPU_TRY(take(c, &level_prefix, (s.threads + s.threads / 2) * F::QUADS));
     GPU_TRY(take(c, &level_product, (s.threads / 2 + 512) * F::QUADS));
@@ -469,7 +468,6 @@ template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, b
     uint32_t blocks = (uint32_t)div_up(R.total, (size_t)ROUND_THREADS<F> * per);
     R.per_thread = per;
     R.threads = blocks * ROUND_THREADS<F>;
-    R.prefix = w.prefix;
     R.product = w.product;
     if (first)
         GPU_LAUNCH((round_forward<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
