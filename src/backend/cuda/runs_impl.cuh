@@ -384,19 +384,38 @@ __global__ void run_scatter(point_src s, const uint32_t *key, uint32_t n, uint4 
     store_words(out + b, out_points, load_x<F>(s, i));
     store_words(out + b + F::QUADS * out_points, out_points, load_y<F>(s, i));
 }
-// The same where no run is long: 2^lanes threads a run, and no keys beside the offsets.
-static __global__ void pair_runs(const uint32_t *off, const uint32_t *next_off, uint32_t nkeys, int lanes,
-                                 uint32_t *desc)
+// The same where no run is long: all pairs of several rounds at once, 2^lanes threads a run, and no keys
+// beside the offsets. scan[q (keys + 1) + b] counts the pairs of all rounds before and of round q in runs
+// before b.
+struct round_lists {
+    uint32_t keys;
+    int lanes, rounds;
+    uint32_t before[32]; // pairs of the rounds before this one
+};
+static __global__ void list_rounds(const uint32_t *off, const uint32_t *scan, round_lists L, uint32_t *desc,
+                                   uint32_t *later_desc)
 {
     size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (t >> lanes >= nkeys)
+    if (t >> L.lanes >= L.keys)
         return;
-    uint32_t b = (uint32_t)(t >> lanes), first = off[b], end = off[b + 1], at = next_off[b];
-    for (uint32_t p = (uint32_t)t & ((1u << lanes) - 1), n = (end - first + 1) >> 1; p < n;
-         p += 1u << lanes) {
-        uint32_t i = first + 2 * p;
-        desc[at + p] = i | (i + 1 < end ? PAIRED : 0u);
+    uint32_t b = (uint32_t)(t >> L.lanes), lane = (uint32_t)t & ((1u << L.lanes) - 1), step = 1u << L.lanes,
+             first = off[b], length = off[b + 1] - first, at = scan[b];
+    for (int q = 0; q < L.rounds; q++) {
+        scan += (size_t)L.keys + 1;
+        uint32_t next = q + 1 < L.rounds ? scan[b] : 0, pairs = (length + 1) >> 1;
+        uint32_t *to = q ? later_desc + (at - L.before[1]) : desc + at;
+        for (uint32_t p = lane; p < pairs; p += step)
+            to[p] = (first + 2 * p) | (2 * p + 1 < length ? PAIRED : 0u);
+        first = at - L.before[q];
+        length = pairs;
+        at = next;
     }
+}
+static __global__ void take_offsets(const uint32_t *scan, uint32_t before, uint32_t nkeys, uint32_t *off)
+{
+    uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b <= nkeys)
+        off[b] = scan[b] - before;
 }
 template <class F>
 __global__ void scatter_runs(point_src s, const uint32_t *off, uint32_t nkeys, uint4 *out, size_t out_points,
@@ -417,7 +436,7 @@ static __global__ void list_pairs(uint32_t *desc, uint32_t n)
 
 // ---- host side ----
 struct run_sizes {
-    size_t half, threads, off;
+    size_t half, threads, off, list;
 };
 static run_sizes sizes_of(const cuzk_device *dev, size_t elements, size_t keys)
 {
@@ -428,14 +447,15 @@ static run_sizes sizes_of(const cuzk_device *dev, size_t elements, size_t keys)
     s.threads =
         (s.half / 32 > (quarter < few ? quarter : few) ? s.half / 32 : (quarter < few ? quarter : few)) + 128;
     s.off = keys + 2;
+    s.list = std::max(elements, s.off); // offsets of a round fit where keys were
     return s;
 }
 template <class F> size_t run_scratch<F>::bytes(const cuzk_device *dev, size_t elements, size_t keys)
 {
     run_sizes s = sizes_of(dev, elements, keys);
     size_t point = 32 * F::QUADS, coordinate = 16 * F::QUADS;
-    return 4 * aligned(elements * 4) + 3 * aligned(s.off * 4) + aligned(s.half * 4) +
-           aligned(s.half * point) + aligned((s.half / 2 + keys + 64) * point) +
+    return 2 * aligned(s.list * 4) + 2 * aligned(elements * 4) + 3 * aligned(s.off * 4) +
+           aligned(s.half * 4) + aligned(s.half * point) + aligned((s.half / 2 + keys + 64) * point) +
            aligned(s.threads * coordinate) + aligned((s.threads + s.threads / 2) * coordinate) +
            aligned((s.threads / 2 + 512) * coordinate) + 512 + sort_bytes(elements);
 }
@@ -445,7 +465,7 @@ template <class F> cuzk_status run_scratch<F>::init(context &c, size_t n, size_t
     keys = k;
     run_sizes s = sizes_of(c.dev, n, k);
     for (int i = 0; i < 2; i++) {
-        GPU_TRY(take(c, &key[i], n));
+        GPU_TRY(take(c, &key[i], s.list));
         GPU_TRY(take(c, &val[i], n));
         GPU_TRY(take(c, &off[i], s.off));
     }
@@ -482,66 +502,114 @@ template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, b
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
 }
+// What the rounds of a sum share.
+template <class F> struct run_sum {
+    run_scratch<F> &w;
+    point_src s; // the elements of the next round
+    uint32_t nkeys;
+    unsigned long long totals[34]; // see run_totals
+    int rounds = 1;
+    bool first = true;
+    cuzk_status round(context &c, const uint32_t *desc, uint32_t total)
+    {
+        round_args<F> R = {};
+        R.src = s;
+        R.vals = w.val[0];
+        R.desc = desc;
+        R.total = total;
+        R.out = w.points[0];
+        GPU_TRY(run_round<F>(c, w, first, R));
+        s = plane_points<F>(w.points[0], total);
+        std::swap(w.points[0], w.points[1]);
+        first = false;
+        return CUZK_OK;
+    }
+};
+// No run is long: pairs are listed for as many rounds at a time as fit in the memory of the keys, which are
+// not needed any more.
+template <class F> static cuzk_status sum_short_runs(context &c, run_sum<F> &sum)
+{
+    run_scratch<F> &w = sum.w;
+    uint32_t nkeys = sum.nkeys;
+    size_t list = std::max(w.elements, w.keys + 2), stride = (size_t)nkeys + 1;
+    for (int r = 1; r <= sum.rounds;) {
+        round_lists L = {nkeys, 0, 1, {0}};
+        size_t later = 0;
+        L.before[1] = (uint32_t)sum.totals[r];
+        for (; r + L.rounds <= sum.rounds && (L.rounds + 1) * stride <= list; L.rounds++) {
+            later += (size_t)sum.totals[r + L.rounds];
+            if (later > list)
+                break;
+            L.before[L.rounds + 1] = L.before[1] + (uint32_t)later;
+        }
+        while (L.lanes < 8 && sum.totals[r - 1] >> (L.lanes + 4) > nkeys) // some steps a thread
+            L.lanes++;
+        GPU_TRY(halved_offsets(c, w.off[0], nkeys, L.rounds, w.key[0]));
+        GPU_LAUNCH(list_rounds, div_up((size_t)nkeys << L.lanes, 256), 256, 0, c.stream, w.off[0], w.key[0],
+                   L, w.desc, w.key[1]);
+        GPU_CHECK_LAUNCH(c);
+        GPU_LAUNCH(take_offsets, div_up(stride, 256), 256, 0, c.stream, w.key[0] + (L.rounds - 1) * stride,
+                   L.before[L.rounds - 1], nkeys, w.off[0]);
+        GPU_CHECK_LAUNCH(c);
+        for (int q = 0; q < L.rounds; q++, r++)
+            GPU_TRY(
+                sum.round(c, q ? w.key[1] + (L.before[q] - L.before[1]) : w.desc, (uint32_t)sum.totals[r]));
+    }
+    return CUZK_OK;
+}
+// Each thread takes an element, whatever the length of its run. The keys go along.
+template <class F> static cuzk_status sum_long_runs(context &c, run_sum<F> &sum)
+{
+    run_scratch<F> &w = sum.w;
+    size_t current = (size_t)sum.totals[33];
+    for (int r = 1; r <= sum.rounds; r++) {
+        GPU_LAUNCH(run_halve, div_up(sum.nkeys + 1, 256), 256, 0, c.stream, w.off[0], sum.nkeys, w.count);
+        GPU_CHECK_LAUNCH(c);
+        GPU_TRY(prefix_sum(c, w.count, w.off[1], sum.nkeys + 1));
+        GPU_LAUNCH(run_pairs, div_up(current, 256), 256, 0, c.stream, w.key[0], (uint32_t)current, w.off[0],
+                   w.off[1], w.desc, w.key[1]);
+        GPU_CHECK_LAUNCH(c);
+        current = (size_t)sum.totals[r];
+        GPU_TRY(sum.round(c, w.desc, (uint32_t)current));
+        std::swap(w.key[0], w.key[1]);
+        std::swap(w.off[0], w.off[1]);
+    }
+    return CUZK_OK;
+}
 template <class F>
 cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t n, uint32_t nkeys,
                      uint4 *out, size_t out_points, size_t at, int shift)
 {
     if (n == 0)
         return CUZK_OK;
-    uint32_t *k0 = w.key[0], *k1 = w.key[1], *o0 = w.off[0], *o1 = w.off[1];
     if (shift >= 0)
-        GPU_LAUNCH(even_bounds, div_up(nkeys + 1, 256), 256, 0, c.stream, (uint32_t)n, nkeys, shift, o0);
+        GPU_LAUNCH(even_bounds, div_up(nkeys + 1, 256), 256, 0, c.stream, (uint32_t)n, nkeys, shift,
+                   w.off[0]);
     else
-        GPU_LAUNCH(run_bounds, div_up(n, 256), 256, 0, c.stream, k0, (uint32_t)n, nkeys, o0);
+        GPU_LAUNCH(run_bounds, div_up(n, 256), 256, 0, c.stream, w.key[0], (uint32_t)n, nkeys, w.off[0]);
     GPU_CHECK_LAUNCH(c);
-    unsigned long long totals[34];
-    GPU_CUDA(c, cudaMemsetAsync(w.totals, 0, sizeof totals, c.stream));
-    GPU_LAUNCH(run_totals, 2 * c.dev->processors, 256, 0, c.stream, o0, nkeys, w.totals);
+    run_sum<F> sum = {w, src, nkeys, {0}};
+    GPU_CUDA(c, cudaMemsetAsync(w.totals, 0, sizeof sum.totals, c.stream));
+    GPU_LAUNCH(run_totals, 2 * c.dev->processors, 256, 0, c.stream, w.off[0], nkeys, w.totals);
     GPU_CHECK_LAUNCH(c);
-    GPU_TRY(download(c, totals, w.totals, sizeof totals));
+    GPU_TRY(download(c, sum.totals, w.totals, sizeof sum.totals));
     GPU_TRY(check_cancel(c));
-    size_t current = (size_t)totals[33];
-    if (current == 0)
+    if (sum.totals[33] == 0)
         return CUZK_OK;
-    int rounds = 1;
-    while ((1ull << rounds) < totals[32])
-        rounds++;
-    bool by_run = shift >= 0 || totals[32] <= SHORT_RUN;
-    int lanes = 2; // some steps a thread in the first round
-    while (lanes < 8 && current >> (lanes + 3) > nkeys)
-        lanes++;
-    point_src s = src;
-    uint4 *pa = w.points[0], *pb = w.points[1];
-    for (int r = 1; r <= rounds; r++) {
-        uint32_t total = (uint32_t)totals[r];
-        GPU_LAUNCH(run_halve, div_up(nkeys + 1, 256), 256, 0, c.stream, o0, nkeys, w.count);
-        GPU_CHECK_LAUNCH(c);
-        GPU_TRY(prefix_sum(c, w.count, o1, nkeys + 1));
-        if (by_run)
-            GPU_LAUNCH(pair_runs, div_up((size_t)nkeys << lanes, 256), 256, 0, c.stream, o0, o1, nkeys, lanes,
-                       w.desc);
-        else
-            GPU_LAUNCH(run_pairs, div_up(current, 256), 256, 0, c.stream, k0, (uint32_t)current, o0, o1,
-                       w.desc, k1);
-        GPU_CHECK_LAUNCH(c);
-        round_args<F> R = {};
-        R.src = s;
-        R.vals = w.val[0];
-        R.desc = w.desc;
-        R.total = total;
-        R.out = pa;
-        GPU_TRY(run_round<F>(c, w, r == 1, R));
-        s = plane_points<F>(pa, total);
-        std::swap(pa, pb);
-        std::swap(k0, k1);
-        std::swap(o0, o1);
-        current = total;
-    }
+    while ((1ull << sum.rounds) < sum.totals[32])
+        sum.rounds++;
+    uint4 *points[2] = {w.points[0], w.points[1]};
+    bool by_run = shift >= 0 || sum.totals[32] <= SHORT_RUN;
+    cuzk_status s = by_run ? sum_short_runs(c, sum) : sum_long_runs(c, sum);
+    w.points[0] = points[0]; // the larger one, where the next sum begins
+    w.points[1] = points[1];
+    GPU_TRY(s);
+    uint32_t left = (uint32_t)sum.totals[sum.rounds];
     if (by_run)
-        GPU_LAUNCH((scatter_runs<F>), div_up(nkeys, 256), 256, 0, c.stream, s, o0, nkeys, out, out_points,
-                   at);
+        GPU_LAUNCH((scatter_runs<F>), div_up(nkeys, 256), 256, 0, c.stream, sum.s, w.off[0], nkeys, out,
+                   out_points, at);
     else
-        GPU_LAUNCH((run_scatter<F>), div_up(current, 256), 256, 0, c.stream, s, k0, (uint32_t)current, out,
+        GPU_LAUNCH((run_scatter<F>), div_up(left, 256), 256, 0, c.stream, sum.s, w.key[0], left, out,
                    out_points, at);
     GPU_CHECK_LAUNCH(c);
     return CUZK_OK;
