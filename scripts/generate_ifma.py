@@ -69,7 +69,7 @@ def fr(out):
     table(out, "FR52_R", "r", limbs(R, 5))
     table(out, "FR52_K", "r + 2^32 - 1, a multiple of 2^64", limbs(R + 2**32 - 1, 5))
     table(out, "FR52_3R_NEGATIVE", "-3 r, limb by limb", signed_limbs(-3 * R, 5))
-    table(out, "FR52_14R", "14 r", limbs(14 * R, 5))
+    table(out, "FR52_17R", "17 r", limbs(17 * R, 5))
     # What a value loses by its top limb: see the reductions in src/field/fr52.h. Limb i for index k at 8 i + k.
     near = [((2 * (k - 8 * (k >> 2)) + 1) * 2**257 + R) // (2 * R) * R for k in range(8)]
     below = [k * 2**255 // R * R for k in range(8)]

@@ -152,10 +152,10 @@ static const uint64_t FR52_3R_NEGATIVE[5] __attribute__((aligned(64), unused)) =
     0xfff00002fffffffd, 0xffff70004ec03001, 0xfff31a77f004c714, 0xfff8827665277e7f,
     0xfffea4370a068328,
 };
-/* 14 r */
-static const uint64_t FR52_14R[5] __attribute__((aligned(64), unused)) = {
-    0xffff20000000e, 0x29ffe907f1fff, 0x6d9d04a945ef8, 0xd9f2cd29d0708,
-    0x656ff268c469c,
+/* 17 r */
+static const uint64_t FR52_17R[5] __attribute__((aligned(64), unused)) = {
+    0xfffef00000011, 0x32ffe41beefff, 0x3bf585a8f97e4, 0x51cb66d75888a,
+    0x7b2c81c85c375,
 };
 /* the multiple of r next to (k + 1/2) 2^257, for -4 <= k < 4 modulo 8 */
 static const uint64_t FR52_NEAR[40] __attribute__((aligned(64), unused)) = {

@@ -19,6 +19,7 @@
 struct ntt_tables {
     size_t rows, columns, bytes;
     fr52_const *roots;     /* w_R^e */
+    fr52_const eighth[8];  /* see fft_roots; of which three are used */
     fr52_const *coset_row; /* g^(C r), by row r */
     fr52_const *coset[2];  /* g^(R rev q) and its inverse, by column q */
     fr *power[2];          /* w^i and w^-i, i < R */
@@ -68,6 +69,21 @@ static void fill_powers(fr *out, const fr *base, size_t n)
     }
 }
 
+static void set_constants(fr52_const *const out[8], const fr w[8])
+{
+    fr52 t;
+    fr52_consts c;
+    load_mont(&t, w);
+    fr52_canonical(&t);
+    fr52_prepare(&c, &t, 0);
+    for (size_t l = 0; l < 8; l++) {
+        for (int k = 0; k < 25; k++)
+            out[l]->row[k / 5][k % 5] = ((const uint64_t *)&c.rows.row[k / 5].l[k % 5])[l];
+        for (int k = 0; k < 6; k++)
+            out[l]->start[k] = ((const uint64_t *)&c.start[k])[l];
+    }
+}
+
 /* Constants base^i, i < n (a multiple of 8), at i or at rev i. */
 static void fill_constants(fr52_const *out, const fr *base, size_t n, int reversed)
 {
@@ -75,23 +91,37 @@ static void fill_constants(fr52_const *out, const fr *base, size_t n, int revers
     fr x = FR_ONE;
     for (size_t i = 0; i < n; i += 8) {
         fr powers[8];
-        fr52 w;
-        fr52_consts c;
+        fr52_const *to[8];
         for (size_t l = 0; l < 8; l++) {
             powers[l] = x;
+            to[l] = &out[reversed ? reverse_bits(i + l, log) : i + l];
             fr_mul(&x, &x, base);
         }
-        load_mont(&w, powers);
-        fr52_canonical(&w);
-        fr52_prepare(&c, &w, 0);
-        for (size_t l = 0; l < 8; l++) {
-            fr52_const *o = &out[reversed ? reverse_bits(i + l, log) : i + l];
-            for (int k = 0; k < 25; k++)
-                o->row[k / 5][k % 5] = ((const uint64_t *)&c.rows.row[k / 5].l[k % 5])[l];
-            for (int k = 0; k < 6; k++)
-                o->start[k] = ((const uint64_t *)&c.start[k])[l];
-        }
+        set_constants(to, powers);
     }
+}
+
+/* See fft_roots. */
+static void fill_eighth(fr52_const out[8], const fr *root, size_t n)
+{
+    uint64_t e = n / 8;
+    fr z, inverse, half, w[8];
+    fr52_const *to[8];
+    fr_pow(&z, root, &e, 1);
+    fr_inv(&inverse, &z);
+    fr_add(&half, &FR_ONE, &FR_ONE);
+    fr_inv(&half, &half);
+    fr_add(&w[0], &z, &inverse);
+    fr_sub(&w[1], &z, &inverse);
+    fr_sub(&w[2], &inverse, &z);
+    for (size_t l = 0; l < 8; l++) {
+        if (l < 3)
+            fr_mul(&w[l], &w[l], &half);
+        else
+            w[l] = w[0];
+        to[l] = &out[l];
+    }
+    set_constants(to, w);
 }
 
 cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_error *err)
@@ -117,6 +147,7 @@ cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_err
     uint64_t e = columns;
     fr_pow(&x, &d->root, &e, 1);
     fill_constants(t->roots, &x, rows, 0);
+    fill_eighth(t->eighth, &x, rows);
     fr_pow(&x, &d->coset, &e, 1);
     fill_constants(t->coset_row, &x, rows, 0);
     e = rows;
@@ -244,7 +275,7 @@ static inline void twist_one(fr52 *y, const fr52 *x, const twist *s, size_t j, c
     if (j) {
         fr52_mul_consts(y, x, &s->base[j]);
     } else {
-        FP52_UNROLL for (int i = 0; i < 5; i++) y->l[i] = V8_ADD(x->l[i], v8_set1(FR52_14R[i]));
+        FP52_UNROLL for (int i = 0; i < 5; i++) y->l[i] = V8_ADD(x->l[i], v8_set1(FR52_17R[i]));
     }
     fr52_mul_rows(y, y, power);
     fr52_below(y);
@@ -397,6 +428,7 @@ static cuzk_status run(pass *s, const domain *d, int backwards, pool *p, cuzk_er
     s->row_log = (d->log_n + 1) / 2;
     s->column_log = d->log_n - s->row_log;
     s->roots.table = s->t->roots;
+    s->roots.eighth = s->t->eighth;
     s->roots.n = s->t->rows;
     size_t bytes = pool_size(p) * s->t->rows * sizeof(fr52), rows = s->t->rows / 8,
            columns = s->t->columns / 8;
