@@ -31,7 +31,8 @@ cuzk_status halved_offsets(context &c, const uint32_t *off, uint32_t keys, int r
     arena_mark mark(c);
     auto in =
         thrust::make_transform_iterator(thrust::counting_iterator<uint32_t>(0), halved_length{off, keys});
-    size_t bytes = 0, n = ((size_t)keys + 1) * rounds;
+    size_t bytes = 0;
+    uint32_t n = (keys + 1) * (uint32_t)rounds;
     void *temp;
     GPU_CUDA(c, cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n, c.stream));
     GPU_TRY(arena_take(c, &temp, bytes));
@@ -52,11 +53,12 @@ cuzk_status sort_pairs(context &c, uint32_t *key[2], uint32_t *val[2], size_t n,
 {
     arena_mark mark(c);
     cub::DoubleBuffer<uint32_t> k(key[0], key[1]), v(val[0], val[1]);
+    uint32_t count = (uint32_t)n; // CUB sorts smaller tiles by 64-bit counts
     size_t bytes = 0;
     void *temp;
-    GPU_CUDA(c, cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, 0, bits, c.stream));
+    GPU_CUDA(c, cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, count, 0, bits, c.stream));
     GPU_TRY(arena_take(c, &temp, bytes));
-    GPU_CUDA(c, cub::DeviceRadixSort::SortPairs(temp, bytes, k, v, n, 0, bits, c.stream));
+    GPU_CUDA(c, cub::DeviceRadixSort::SortPairs(temp, bytes, k, v, count, 0, bits, c.stream));
     key[0] = k.Current();
     key[1] = k.Alternate();
     val[0] = v.Current();
