@@ -306,19 +306,36 @@ static cuzk_status invert_planes(context &c, uint4 *in, uint32_t n, uint4 *prefi
 #define GPU_SHORT_RUN 16384
 #endif
 constexpr unsigned long long SHORT_RUN = GPU_SHORT_RUN;
+// Each thread looks at so many keys: with one, starting threads would take longer than reading.
+constexpr uint32_t BOUND_KEYS = 8;
 static __global__ void run_bounds(const uint32_t *key, uint32_t n, uint32_t nkeys, uint32_t *off)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) * BOUND_KEYS, keys[BOUND_KEYS], next = 0;
     if (i >= n)
         return;
-    uint32_t b = key[i] < nkeys ? key[i] : nkeys, lo = 0;
+    UNROLL for (uint32_t j = 0; j < BOUND_KEYS; j += 4)
+    {
+        uint4 v = {nkeys, nkeys, nkeys, nkeys};
+        if (n - i >= BOUND_KEYS)
+            v = *(const uint4 *)(key + i + j);
+        keys[j] = v.x;
+        keys[j + 1] = v.y;
+        keys[j + 2] = v.z;
+        keys[j + 3] = v.w;
+    }
+    if (n - i < BOUND_KEYS)
+        UNROLL for (uint32_t j = 0; j < BOUND_KEYS; j++) if (i + j < n) keys[j] = key[i + j];
     if (i)
-        lo = (key[i - 1] < nkeys ? key[i - 1] : nkeys) + 1;
-    for (uint32_t k = lo; k <= b; k++)
-        off[k] = i;
-    if (i == n - 1)
-        for (uint32_t k = b + 1; k <= nkeys; k++)
-            off[k] = n;
+        next = (key[i - 1] < nkeys ? key[i - 1] : nkeys) + 1;
+    UNROLL for (uint32_t j = 0; j < BOUND_KEYS; j++)
+    {
+        uint32_t b = keys[j] < nkeys ? keys[j] : nkeys;
+        for (; i + j < n && next <= b; next++)
+            off[next] = i + j;
+    }
+    if (n - i <= BOUND_KEYS)
+        for (; next <= nkeys; next++)
+            off[next] = n;
 }
 static __global__ void even_bounds(uint32_t n, uint32_t nkeys, int shift, uint32_t *off)
 {
@@ -586,7 +603,8 @@ cuzk_status sum_runs(context &c, run_scratch<F> &w, const point_src &src, size_t
         GPU_LAUNCH(even_bounds, div_up(nkeys + 1, 256), 256, 0, c.stream, (uint32_t)n, nkeys, shift,
                    w.off[0]);
     else
-        GPU_LAUNCH(run_bounds, div_up(n, 256), 256, 0, c.stream, w.key[0], (uint32_t)n, nkeys, w.off[0]);
+        GPU_LAUNCH(run_bounds, div_up(n, 256 * BOUND_KEYS), 256, 0, c.stream, w.key[0], (uint32_t)n, nkeys,
+                   w.off[0]);
     GPU_CHECK_LAUNCH(c);
     run_sum<F> sum = {w, src, nkeys, {0}};
     GPU_CUDA(c, cudaMemsetAsync(w.totals, 0, sizeof sum.totals, c.stream));
