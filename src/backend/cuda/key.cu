@@ -229,10 +229,11 @@ static size_t least_wide_sum(const cuzk_device_key *k)
     }
     return most;
 }
+constexpr size_t SMALL = (size_t)64 << 20; // what a sum takes beside its own estimate, more than enough
 // Scratch that a proof needs at least and at best, beside what the key holds.
 static void scratch_sizes(cuzk_device_key *k)
 {
-    size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points, small = 64u << 20;
+    size_t vec = aligned(vector_bytes(k)), chunk = k->chunk_points;
     size_t largest = std::max(k->query[QUERY_H].count, k->query[QUERY_A].count);
     size_t points = k->streamed ? 2 * aligned(k->chunk_bytes) + aligned(k->gather_bytes) + 4096 : 0;
     bool turned = k->query[QUERY_H].turned;
@@ -242,9 +243,9 @@ static void scratch_sizes(cuzk_device_key *k)
     size_t sum = msm_bytes<fp>(k->dev, terms, 1, k->streamed ? FEW : MSM_REFERENCES, turned);
     if (!k->side_bytes)
         sum = std::max(sum, wire_sums(k, k->streamed ? chunk : k->view.aux));
-    k->sum_bytes = sum + small;
+    k->sum_bytes = sum + SMALL;
     k->scratch_min =
-        own + vec + points + std::max({2 * vec, std::min(sum, 4 * small), least_wide_sum(k)}) + 4096;
+        own + vec + points + std::max({2 * vec, std::min(sum, 4 * SMALL), least_wide_sum(k)}) + 4096;
     k->scratch_want = own + vec + points + std::max(2 * vec, k->sum_bytes) + 4096;
 }
 // The side lane pays where the witness is small enough to be kept twice, as values and as integers.
@@ -268,9 +269,9 @@ static void plan_wide(cuzk_device_key *k, int most)
         }
     }
 }
-// Whether the queries fit beside the scratch of full speed with h turned (attempt 0), or with little scratch
-// and ever fewer witness buffers and lanes.
-static bool fits_resident(cuzk_device_key *k, int attempt, size_t room)
+// The bytes of a plan with all queries beside the scratch of full speed, h turned (attempt 0), or with little
+// scratch and ever fewer witness buffers and lanes.
+static size_t plan_resident(cuzk_device_key *k, int attempt, size_t room)
 {
     int less = std::max(attempt - 1, 0);
     size_t resident = 0;
@@ -285,7 +286,22 @@ static bool fits_resident(cuzk_device_key *k, int attempt, size_t room)
     size_t scratch =
         attempt ? std::max(k->scratch_min, std::min(k->scratch_want, room / 8)) : k->scratch_want;
     k->resident_bytes = resident;
-    return resident + aligned(k->lists_bytes) + k->slots * witness_bytes(k) + k->side_bytes + scratch <= room;
+    return resident + aligned(k->lists_bytes) + k->slots * witness_bytes(k) + k->side_bytes + scratch;
+}
+// Spends spare bytes on scratch where more windows of h can then be sorted together: their rounds are longer.
+static void sort_more(cuzk_device_key *k, size_t spare)
+{
+    const key_query &h = k->query[QUERY_H];
+    int windows = msm_windows(h.count, 1, h.turned);
+    for (int passes = 1; passes <= windows; passes++) {
+        size_t sum = msm_bytes<fp>(k->dev, h.count, 1, h.count * div_up(windows, passes), h.turned) + SMALL,
+               more = sum > k->sum_bytes ? sum - k->sum_bytes : 0;
+        if (more <= spare) {
+            k->scratch_want += more;
+            k->sum_bytes += more;
+            return;
+        }
+    }
 }
 constexpr int MOST_COPIES = 8; // of the points of wide terms; more save a hundredth or two
 static cuzk_status plan_memory(context &c, cuzk_device_key *k)
@@ -295,12 +311,15 @@ static cuzk_status plan_memory(context &c, cuzk_device_key *k)
     k->streamed = false;
     for (int most = MOST_COPIES; most && !k->dev->options.stream_queries; most /= 2) {
         plan_wide(k, most);
-        if (fits_resident(k, 0, room))
-            return shape_queries(c, k, 0);
+        size_t bytes = plan_resident(k, 0, room);
+        if (bytes > room)
+            continue;
+        sort_more(k, room - bytes);
+        return shape_queries(c, k, 0);
     }
     plan_wide(k, 0);
     for (int attempt = 0; attempt <= 2 * SLOTS && !k->dev->options.stream_queries; attempt++)
-        if (fits_resident(k, attempt, room))
+        if (plan_resident(k, attempt, room) <= room)
             return shape_queries(c, k, 0);
     k->streamed = true;
     k->query[QUERY_H].turned = false;

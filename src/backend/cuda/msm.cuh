@@ -47,7 +47,11 @@ int msm_copies(size_t n, int most); // how many copies of turned bases are worth
 template <class F> cuzk_status msm_sum(context &c, const msm_terms<F> &t, window_sums<F> *out);
 // Arena bytes with which n terms are summed at full speed, or with at most so many references sorted at a
 // time.
+#ifdef __CUDACC__
 constexpr size_t MSM_REFERENCES = (size_t)400 << 20;
+#else
+constexpr size_t MSM_REFERENCES = 128; // of the emulation: plans with several groups of windows
+#endif
 template <class F>
 size_t msm_bytes(const cuzk_device *dev, size_t n, int copies, size_t references = MSM_REFERENCES,
                  bool turned = false, int windows = 0);
