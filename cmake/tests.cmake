@@ -42,6 +42,6 @@ function(cuzk_label_tests label target)
     endif()
   endforeach()
 endfunction()
-cuzk_label_tests(sanitized cuzk_sanitized_tests base boolean c1 challenges curve field graph loader merkle params porep_check
+cuzk_label_tests(sanitized cuzk_sanitized_tests base boolean c1 challenges curve field graph hexagon loader merkle params porep_check
   post post_bad r1cs r1cs_cache registry update_bad witness work_memory)
 cuzk_label_tests(threads cuzk_thread_tests base witness work_memory porep_check)
