@@ -4,7 +4,8 @@
  * the output, w the root:  X[k + R m] = sum_c w_C^(c m) w^(c k) sum_r x[r C + c] w_R^(r k). The first pass
  * transforms columns, eight at a time, and multiplies by w^(c k) (the twist); the second transforms rows,
  * eight at a time. Results stand in bit-reversed order: row p holds k = rev p, column q holds m = rev q. The
- * way back does the same in reverse.
+ * way back does the same in reverse. For natural order rows and columns are stored in theirs, which leaves
+ * squares to be turned (quotient_ifma.c): that reads and writes longer pieces than a bit reversal.
  *
  * Between the passes a tile of eight rows and eight columns lies transposed: piece j, at row p + j, holds
  * column g + j, as four vectors of words with the rows in the lanes. Numbers there are below 2^256, not below
@@ -185,10 +186,10 @@ typedef struct pass {
     fft_roots roots;
     const fr52_const *row_in; /* constants by row on the way in (first pass), or NULL */
     const fr52_const
-        *column_io; /* constants by column, out of the second pass or into the way back, or NULL */
-    const fr *lane; /* factor of the twist by column (first pass) or by k (way back), or NULL */
-    fr step, start; /* further factors of the twist: step^k start */
-    int has_step;
+        *column_io;        /* constants by column, out of the second pass or into the way back, or NULL */
+    const fr *lane;        /* factor of the twist by column (first pass) or by k (way back), or NULL */
+    fr step, start;        /* further factors of the twist: step^k start */
+    int has_step, squares; /* squares: results in the order that ntt_turn_ifma takes */
 } pass;
 
 /* The twist of eight numbers: number j times base^j, an own constant, and times a power that all share and
@@ -225,7 +226,7 @@ static void twist_first(fr52 *r, const pass *s, const fr *lane)
     }
 }
 
-/* The twist for columns g .. g + 7: numbers k0 + j R / 8, advancing by k0. */
+/* The twist for columns g .. g + 7: numbers k0 + j R / 8, advancing by k0; for squares 8 k0 + j. */
 static void column_twist(twist *s, const pass *j, size_t g)
 {
     fr52 w, first, base;
@@ -237,9 +238,12 @@ static void column_twist(twist *s, const pass *j, size_t g)
     }
     twist_first(&first, j, j->lane ? &j->lane[g] : NULL);
     base = w;
-    for (size_t i = 8; i < j->t->rows; i *= 2)
+    for (size_t i = 8; i < (j->squares ? 64 : j->t->rows); i *= 2)
         mont_mul(&base, &base, &base);
-    twist_start(s, &first, &base, &w);
+    if (j->squares)
+        twist_start(s, &first, &w, &base);
+    else
+        twist_start(s, &first, &base, &w);
 }
 
 /* That for rows p .. p + 7: columns 8 i + j, advancing by i. */
@@ -332,6 +336,20 @@ static void rows_load(fr52 x[8], const fr *first_row, size_t stride)
     }
 }
 
+static inline size_t reverse3(size_t j)
+{
+    return (j & 1) << 2 | (j & 2) | j >> 2;
+}
+
+/* The first of the eight rows of a task, and how far apart they are. For squares of C numbers row k < C is
+ * the first half of row k of a matrix of C rows, row C + k, where there is one, the second. */
+static inline size_t task_row(const pass *s, size_t task, size_t *apart)
+{
+    size_t rows = s->t->rows, columns = s->t->columns, k = 8 * task;
+    *apart = s->squares ? rows / columns : 1;
+    return k < columns || !s->squares ? k * *apart : (k - columns) * *apart + 1;
+}
+
 static void forward_columns(void *ctx, size_t task, unsigned worker)
 {
     const pass *s = ctx;
@@ -349,34 +367,44 @@ static void forward_columns(void *ctx, size_t task, unsigned worker)
     dif(x, rows, &s->roots);
     column_twist(&tw, s, g);
     for (size_t k0 = 0; k0 < rows / 8; k0++) {
-        size_t p = 8 * reverse_bits(k0, s->row_log - 3);
+        size_t p = reverse_bits(k0, s->row_log - 3), apart, row = task_row(s, s->squares ? k0 : p, &apart);
         fr52 y[8];
         fr52_rows power;
         twist_next(&power, &tw);
         for (size_t j = 0; j < 8; j++) {
-            size_t at = (j & 1) << 2 | (j & 2) | j >> 2; /* row p + at holds k0 + j R / 8 */
-            twist_one(&y[at], &x[p + at], &tw, j, &power);
+            size_t at = reverse3(j); /* where k0 + j R / 8 is in its block, 8 k0 + j among the blocks */
+            if (s->squares)
+                twist_one(&y[j], &x[at * (rows / 8) + p], &tw, j, &power);
+            else
+                twist_one(&y[at], &x[8 * p + at], &tw, j, &power);
         }
-        tile_store(s->a + p * columns + g, columns, y);
+        tile_store(s->a + row * columns + g, apart * columns, y);
     }
 }
 
 static void forward_rows(void *ctx, size_t task, unsigned worker)
 {
     const pass *s = ctx;
-    size_t columns = s->t->columns;
+    size_t columns = s->t->columns, apart, row = task_row(s, task, &apart), stride = apart * columns;
     fr52 *x = s->buffers + worker * s->t->rows;
-    fr *a = s->a + 8 * task * columns;
+    fr *a = s->a + row * columns;
     for (size_t c = 0; c < columns; c++)
-        piece_load(&x[c], a + (c & 7) * columns + (c & ~(size_t)7));
+        piece_load(&x[c], a + (c & 7) * stride + (c & ~(size_t)7));
     dif(x, columns, &s->roots);
+    /* natural order of m: number m + j, m a multiple of 8, is at rev m + (C / 8) rev j */
+    size_t spread = s->squares ? columns / 8 : 1;
     for (size_t q = 0; q < columns; q += 8) {
+        size_t first = s->squares ? reverse_bits(q / 8, s->column_log - 3) : q;
+        fr52 y[8];
         for (size_t j = 0; j < 8; j++) {
+            size_t at = first + spread * (s->squares ? reverse3(j) : j);
+            fr52 t = x[at];
             if (s->column_io)
-                fr52_mul_const(&x[q + j], &x[q + j], &s->column_io[q + j]);
-            fr52_canonical(&x[q + j]);
+                fr52_mul_const(&t, &t, &s->column_io[at]);
+            fr52_canonical(&t);
+            y[j] = t;
         }
-        rows_store(a + q, columns, &x[q]);
+        rows_store(a + q, stride, y);
     }
 }
 
@@ -442,10 +470,10 @@ static cuzk_status run(pass *s, const domain *d, int backwards, pool *p, cuzk_er
     return CUZK_OK;
 }
 
-/* Natural to bit-reversed order, of a (coset: of a[i] g^i). */
-cuzk_status ntt_nr_forward_ifma(const domain *d, fr *a, int coset, pool *p, cuzk_error *err)
+/* Of a (coset: of a[i] g^i). */
+cuzk_status ntt_nr_forward_ifma(const domain *d, fr *a, int coset, int squares, pool *p, cuzk_error *err)
 {
-    pass s = {.a = a, .start = FR_ONE};
+    pass s = {.a = a, .start = FR_ONE, .squares = squares};
     if (coset) {
         s.row_in = d->ifma->coset_row;
         s.lane = d->ifma->coset_power[0];
@@ -453,10 +481,11 @@ cuzk_status ntt_nr_forward_ifma(const domain *d, fr *a, int coset, pool *p, cuzk
     return run(&s, d, 0, p, err);
 }
 
-/* Natural to bit-reversed order; result i is multiplied by factor and, for a coset, by g^-i. */
-cuzk_status ntt_nr_inverse_ifma(const domain *d, fr *a, const fr *factor, int coset, pool *p, cuzk_error *err)
+/* Result i is multiplied by factor and, for a coset, by g^-i. */
+cuzk_status ntt_nr_inverse_ifma(const domain *d, fr *a, const fr *factor, int coset, int squares, pool *p,
+                                cuzk_error *err)
 {
-    pass s = {.a = a, .start = *factor, .roots.sign = 1};
+    pass s = {.a = a, .start = *factor, .roots.sign = 1, .squares = squares};
     if (coset) {
         s.has_step = 1;
         s.step = d->coset_inv;
