@@ -5,7 +5,8 @@
  * transforms columns, eight at a time, and multiplies by w^(c k) (the twist); the second transforms rows,
  * eight at a time. Results stand in bit-reversed order: row p holds k = rev p, column q holds m = rev q. The
  * way back does the same in reverse. For natural order rows and columns are stored in theirs, which leaves
- * squares to be turned (quotient_ifma.c): that reads and writes longer pieces than a bit reversal.
+ * squares to be turned (quotient_ifma.c): the rows of a tile are then C numbers apart, where bit reversal
+ * has them n / 16 apart, in the same sets of every cache.
  *
  * Between the passes a tile of eight rows and eight columns lies transposed: piece j, at row p + j, holds
  * column g + j, as four vectors of words with the rows in the lanes. Numbers there are below 2^256, not below
