@@ -15,13 +15,9 @@ namespace gpu
 template <class F> struct round_args {
     point_src src;
     const uint32_t *vals, *desc; // vals: element to base index, bit 31: negated (first round only)
-    uint32_t total, per_thread;
-    uint4 *out; // planes of total points; x j holds the product before pair j until its sum is written
-};
-// Blocks of a round, and a place for the product of each of their threads' denominators.
-struct round_part {
-    uint32_t first, threads;
-    uint4 *product; // planes of that many threads
+    uint32_t total, per_thread, threads;
+    uint4 *product; // of each thread's denominators
+    uint4 *out;     // planes of total points; x j holds the product before pair j until its sum is written
 };
 
 // Scratch of a sum over up to elements references and keys keys, taken from the arena.

@@ -9,12 +9,6 @@ template <class F> constexpr int ROUND_THREADS = 64;
 // Blocks of 64 threads an SM: as many warps as the registers of one addition allow.
 template <class F> constexpr int ROUND_BLOCKS = F::QUADS == 3 ? 8 : 4;
 template <class F> constexpr int FORWARD_BLOCKS = F::QUADS == 3 ? 12 : 5; // less to hold than an addition
-// A first round is cut into parts of at least so many blocks a processor: each costs a batch inversion and
-// the end of a launch. The emulation takes less.
-#ifndef GPU_PART_BLOCKS
-#define GPU_PART_BLOCKS 128
-#endif
-constexpr uint32_t PART_BLOCKS = GPU_PART_BLOCKS, MOST_PARTS = 8;
 constexpr uint32_t PAIRED = 0x80000000u, INDEX = 0x7fffffffu;
 
 // ---- one round ----
@@ -97,8 +91,8 @@ template <class F, bool FIRST> struct pair_loader {
     const round_args<F> &R;
     uint32_t base, step;
     uint4 *slot; // planes: prefix, x1, x2, y1, y2
-    HD pair_loader(const round_args<F> &r, uint32_t block, uint4 *s)
-        : R(r), base(block * blockDim.x * r.per_thread + threadIdx.x), step(blockDim.x), slot(s)
+    HD pair_loader(const round_args<F> &r, uint4 *s)
+        : R(r), base(blockIdx.x * blockDim.x * r.per_thread + threadIdx.x), step(blockDim.x), slot(s)
     {
     }
     HD uint32_t index(int k) const { return base + (uint32_t)k * step; }
@@ -141,9 +135,10 @@ template <class F, bool FIRST> struct pair_loader {
 // x are copied while this one is multiplied: the points of a first round lie scattered, and a thread that
 // waited for each of them would do little else.
 template <class F, bool FIRST>
-HD void forward_block(const round_args<F> &R, const round_part &P, uint32_t block, uint4 *shared)
+__global__ void __launch_bounds__(ROUND_THREADS<F>, FORWARD_BLOCKS<F>) round_forward(round_args<F> R)
 {
-    pair_loader<F, FIRST> L(R, P.first + block, shared + threadIdx.x);
+    __shared__ uint4 shared[2 * F::QUADS * ROUND_THREADS<F>];
+    pair_loader<F, FIRST> L(R, shared + threadIdx.x);
     uint32_t e1, e2, n1, n2, d2;
     bool paired = pair_of<FIRST>(R.vals, L.descriptor(0), e1, e2);
     L.load_pair(0, paired, e1, e2);
@@ -174,13 +169,14 @@ HD void forward_block(const round_args<F> &R, const round_part &P, uint32_t bloc
         next_paired = pair_of<FIRST>(R.vals, d2, n1, n2);
         d2 = L.descriptor(k + 3);
     }
-    store_words(P.product + block * blockDim.x + threadIdx.x, P.threads, acc);
+    store_words(R.product + blockIdx.x * blockDim.x + threadIdx.x, R.threads, acc);
 }
 template <class F, bool FIRST>
-HD void backward_block(const round_args<F> &R, const round_part &P, uint32_t block, uint4 *shared)
+__global__ void __launch_bounds__(ROUND_THREADS<F>, ROUND_BLOCKS<F>) round_backward(round_args<F> R)
 {
-    pair_loader<F, FIRST> L(R, P.first + block, shared + threadIdx.x);
-    F u = load_words<F>(P.product + block * blockDim.x + threadIdx.x, P.threads);
+    __shared__ uint4 shared[5 * F::QUADS * ROUND_THREADS<F>];
+    pair_loader<F, FIRST> L(R, shared + threadIdx.x);
+    F u = load_words<F>(R.product + blockIdx.x * blockDim.x + threadIdx.x, R.threads);
     int k = (int)R.per_thread - 1;
     uint32_t e1, e2, n1, n2, d2;
     bool paired = pair_of<FIRST>(R.vals, L.descriptor(k), e1, e2);
@@ -241,34 +237,6 @@ HD void backward_block(const round_args<F> &R, const round_part &P, uint32_t blo
         next_paired = pair_of<FIRST>(R.vals, d2, n1, n2);
         d2 = L.descriptor(k - 3);
     }
-}
-template <class F, bool FIRST>
-__global__ void __launch_bounds__(ROUND_THREADS<F>, FORWARD_BLOCKS<F>)
-    round_forward(round_args<F> R, round_part P)
-{
-    __shared__ uint4 shared[2 * F::QUADS * ROUND_THREADS<F>];
-    forward_block<F, FIRST>(R, P, blockIdx.x, shared);
-}
-template <class F, bool FIRST>
-__global__ void __launch_bounds__(ROUND_THREADS<F>, ROUND_BLOCKS<F>)
-    round_backward(round_args<F> R, round_part P)
-{
-    __shared__ uint4 shared[5 * F::QUADS * ROUND_THREADS<F>];
-    backward_block<F, FIRST>(R, P, blockIdx.x, shared);
-}
-// Both on different parts of a first round: backward waits for the multiplier, forward for points that lie
-// scattered. The blocks of forward are spread evenly among the others.
-template <class F>
-__global__ void __launch_bounds__(ROUND_THREADS<F>, ROUND_BLOCKS<F>)
-    round_both(round_args<F> R, round_part backward, round_part forward)
-{
-    __shared__ uint4 shared[5 * F::QUADS * ROUND_THREADS<F>];
-    uint64_t blocks = forward.threads / ROUND_THREADS<F>, i = blockIdx.x;
-    uint32_t before = (uint32_t)(i * blocks / gridDim.x), after = (uint32_t)((i + 1) * blocks / gridDim.x);
-    if (after > before)
-        forward_block<F, true>(R, forward, before, shared);
-    else
-        backward_block<F, true>(R, backward, blockIdx.x - before, shared);
 }
 
 // ---- batch inversion of n values in planes ----
@@ -527,50 +495,6 @@ template <class F> cuzk_status run_scratch<F>::init(context &c, size_t n, size_t
     GPU_TRY(take(c, &level_product, (s.threads / 2 + 512) * F::QUADS));
     return take(c, &totals, 34);
 }
-// Blocks number i of parts.
-template <class F>
-static round_part part_of(const run_scratch<F> &w, uint32_t blocks, uint32_t parts, uint32_t i)
-{
-    uint32_t first = (uint32_t)((uint64_t)blocks * i / parts),
-             end = (uint32_t)((uint64_t)blocks * (i + 1) / parts);
-    return {first, (end - first) * ROUND_THREADS<F>, w.product + (size_t)first * ROUND_THREADS<F> * F::QUADS};
-}
-template <class F> static cuzk_status invert_part(context &c, run_scratch<F> &w, const round_part &p)
-{
-    return invert_planes<F>(c, p.product, p.threads, w.level_prefix, w.level_product);
-}
-template <class F, bool FIRST>
-static cuzk_status run_whole(context &c, run_scratch<F> &w, const round_args<F> &R, uint32_t blocks)
-{
-    round_part p = part_of<F>(w, blocks, 1, 0);
-    GPU_LAUNCH((round_forward<F, FIRST>), blocks, ROUND_THREADS<F>, 0, c.stream, R, p);
-    GPU_CHECK_LAUNCH(c);
-    GPU_TRY(invert_part<F>(c, w, p));
-    GPU_LAUNCH((round_backward<F, FIRST>), blocks, ROUND_THREADS<F>, 0, c.stream, R, p);
-    GPU_CHECK_LAUNCH(c);
-    return CUZK_OK;
-}
-// The first round in parts: while one goes backward, the next one goes forward.
-template <class F>
-static cuzk_status run_parts(context &c, run_scratch<F> &w, const round_args<F> &R, uint32_t blocks,
-                             uint32_t parts)
-{
-    round_part p = part_of<F>(w, blocks, parts, 0);
-    GPU_LAUNCH((round_forward<F, true>), p.threads / ROUND_THREADS<F>, ROUND_THREADS<F>, 0, c.stream, R, p);
-    GPU_CHECK_LAUNCH(c);
-    GPU_TRY(invert_part<F>(c, w, p));
-    for (uint32_t i = 1; i < parts; i++) {
-        round_part next = part_of<F>(w, blocks, parts, i);
-        GPU_LAUNCH((round_both<F>), (p.threads + next.threads) / ROUND_THREADS<F>, ROUND_THREADS<F>, 0,
-                   c.stream, R, p, next);
-        GPU_CHECK_LAUNCH(c);
-        GPU_TRY(invert_part<F>(c, w, next));
-        p = next;
-    }
-    GPU_LAUNCH((round_backward<F, true>), p.threads / ROUND_THREADS<F>, ROUND_THREADS<F>, 0, c.stream, R, p);
-    GPU_CHECK_LAUNCH(c);
-    return CUZK_OK;
-}
 template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, bool first, round_args<F> R)
 {
     // Up to 32 pairs a thread, and so many that the blocks fill the device a whole number of times.
@@ -580,10 +504,20 @@ template <class F> static cuzk_status run_round(context &c, run_scratch<F> &w, b
                  waves > 8 ? 32 : std::max<uint32_t>((uint32_t)div_up(R.total, (size_t)waves * resident), 4);
     uint32_t blocks = (uint32_t)div_up(R.total, (size_t)ROUND_THREADS<F> * per);
     R.per_thread = per;
-    uint32_t parts = std::min(blocks / ((uint32_t)c.dev->processors * PART_BLOCKS), MOST_PARTS);
-    if (first && parts > 1)
-        return run_parts<F>(c, w, R, blocks, parts);
-    return first ? run_whole<F, true>(c, w, R, blocks) : run_whole<F, false>(c, w, R, blocks);
+    R.threads = blocks * ROUND_THREADS<F>;
+    R.product = w.product;
+    if (first)
+        GPU_LAUNCH((round_forward<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    else
+        GPU_LAUNCH((round_forward<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    GPU_CHECK_LAUNCH(c);
+    GPU_TRY(invert_planes<F>(c, w.product, R.threads, w.level_prefix, w.level_product));
+    if (first)
+        GPU_LAUNCH((round_backward<F, true>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    else
+        GPU_LAUNCH((round_backward<F, false>), blocks, ROUND_THREADS<F>, 0, c.stream, R);
+    GPU_CHECK_LAUNCH(c);
+    return CUZK_OK;
 }
 // What the rounds of a sum share.
 template <class F> struct run_sum {
