@@ -82,7 +82,7 @@ struct job {
     stage_event *event;
     size_t event_count, event_cap;
     unsigned references;
-    uint32_t starts;      /* earlier processes that ended while it was under way, none of its partitions done */
+    uint32_t starts; /* earlier processes that ended while it was under way, none of its partitions done */
     uint64_t passed_over; /* mark of a search of the scheduler */
     job *next;            /* all jobs in memory, newest first */
     job *next_by_id, *next_by_digest;
