@@ -20,7 +20,9 @@ void g1_add_affine(g1 *r, const g1 *a, const g1_affine *b);
 void g2_add(g2 *r, const g2 *a, const g2 *b);
 void g2_add_affine(g2 *r, const g2 *a, const g2_affine *b);
 void g1_mul(g1 *r, const g1 *a, const scalar *k); /* not constant time */
+void g1_mul_u32(g1 *r, const g1 *a, uint32_t k);  /* of any point of the curve; not constant time */
 void g2_mul(g2 *r, const g2 *a, const scalar *k);
+void g2_mul_u32(g2 *r, const g2 *a, uint32_t k);
 /* Secret scalars (r, s of a proof; toxic waste): constant time. */
 void g1_mul_secret(g1 *r, const g1 *a, const scalar *k);
 void g2_mul_secret(g2 *r, const g2 *a, const scalar *k);

@@ -66,6 +66,17 @@ void FN(mul)(JACOBIAN *r, const JACOBIAN *a, const scalar *k)
         memset(r, 0, sizeof *r);
 }
 
+void FN(mul_u32)(JACOBIAN *r, const JACOBIAN *a, uint32_t k)
+{
+    JACOBIAN once = *a;
+    memset(r, 0, sizeof *r);
+    for (int bit = 31 - __builtin_clz(k | 1); bit >= 0; bit--) {
+        BLST(double)(r, r);
+        if (k >> bit & 1)
+            FN(add)(r, r, &once);
+    }
+}
+
 void FN(ref_get)(AFFINE *r, point_ref p)
 {
     r->x = *(const COORD *)p.x;

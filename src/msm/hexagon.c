@@ -14,12 +14,14 @@ uint32_t hexagon_radix(unsigned windows)
     return windows < HEXAGON_LEAST || windows > HEXAGON_MOST ? 0 : radices[windows - HEXAGON_LEAST];
 }
 
-/* number, of limbs of so many bits, over m^windows: the floor of floors is the floor. */
-static void quotient(uint64_t r[3], uint64_t *number, int limbs, unsigned bits, const hexagon *h)
+/* The power of 2 that five limbs of so many bits stand below, over m^windows: the floor of floors is the
+ * floor. */
+static void reciprocal(uint64_t r[3], unsigned bits, const hexagon *h)
 {
+    uint64_t number[6] = {0, 0, 0, 0, 0, 1};
     for (unsigned w = 0; w < h->windows; w++) {
         u128 rest = 0;
-        for (int i = limbs; i-- > 0;) {
+        for (int i = 6; i-- > 0;) {
             rest = rest << bits | number[i];
             number[i] = (uint64_t)(rest / h->radix);
             rest %= h->radix;
@@ -27,8 +29,6 @@ static void quotient(uint64_t r[3], uint64_t *number, int limbs, unsigned bits, 
     }
     for (int i = 0; i < 3; i++)
         r[i] = number[i];
-    for (int i = 0; i < limbs; i++)
-        number[i] = 0;
 }
 
 static void balance(uint64_t r[3], unsigned bits, const hexagon *h)
@@ -51,10 +51,8 @@ int hexagon_init(hexagon *h, unsigned windows)
         return 0;
     h->short_first = y * (m / 2) - y * y / 4 - y * (m + 1 - y);
     h->buckets = hexagon_bucket(h, 1, m / 2); /* where one more row would start */
-    uint64_t power[6] = {0, 0, 0, 0, 0, 1};   /* 2^260 and 2^320, divided again and again */
-    quotient(h->scale, power, 6, 52, h);
-    power[5] = 1;
-    quotient(h->scale64, power, 6, 64, h);
+    reciprocal(h->scale, 52, h);
+    reciprocal(h->scale64, 64, h);
     balance(h->balance, 52, h);
     balance(h->balance64, 64, h);
     return 1;
@@ -133,15 +131,11 @@ static void fraction(uint64_t x[3], const hexagon *h, const glv_part *part, unsi
 {
     const uint64_t word[2] = {(uint64_t)part->magnitude, (uint64_t)(part->magnitude >> 64)};
     uint64_t a[3];
-    u128 t = 0;
-    __int128 d = 0;
-    for (int i = 0; i < 3 && !negative; i++, t >>= 64) {
-        t += (u128)h->balance64[i] + (i < 2 ? word[i] : 0);
+    __int128 t = 0;
+    for (int i = 0; i < 3; i++, t >>= 64) {
+        uint64_t w = i < 2 ? word[i] : 0;
+        t += (__int128)h->balance64[i] + (negative ? -(__int128)w : (__int128)w);
         a[i] = (uint64_t)t;
-    }
-    for (int i = 0; i < 3 && negative; i++, d >>= 64) {
-        d += (__int128)h->balance64[i] - (i < 2 ? word[i] : 0);
-        a[i] = (uint64_t)d;
     }
     /* words 2 to 4 of the product; what is left out below makes at most 3 */
     x[0] = 8;

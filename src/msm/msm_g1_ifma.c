@@ -47,6 +47,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_TO_AFFINE    g1_to_affine
 #define POINT_DOUBLE       blst_p1_double
 #define POINT_ADD          g1_add
+#define POINT_MUL_U32      g1_mul_u32
 #define POINT_ADD_AFFINE   g1_add_affine
 
 /* Sets every lane to the inverse of lane 0 (loose); 0 if that is 0. */

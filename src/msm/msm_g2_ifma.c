@@ -51,6 +51,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_TO_AFFINE    g2_to_affine
 #define POINT_DOUBLE       blst_p2_double
 #define POINT_ADD          g2_add
+#define POINT_MUL_U32      g2_mul_u32
 #define POINT_ADD_AFFINE   g2_add_affine
 
 /* Sets every lane to the inverse of lane 0; 0 if that is 0. */

@@ -329,12 +329,7 @@ static void run_reduction(job *j, JACOBIAN *sum, pool *p)
     pool_for(p, j->windows * 2 * line_tasks(j), line_task, j);
     pool_for(p, j->windows, window_task, j);
     for (unsigned w = j->windows; w-- > 0;) {
-        JACOBIAN once = *sum;
-        for (int bit = 30 - __builtin_clz(j->hex.radix); bit >= 0; bit--) {
-            BLST(double)(sum, sum);
-            if (j->hex.radix >> bit & 1)
-                FN(add)(sum, sum, &once);
-        }
+        FN(mul_u32)(sum, sum, j->hex.radix);
         FN(add)(sum, sum, &j->window_sum[w]);
     }
 }

@@ -78,16 +78,6 @@ static void *take(pool *p, memory *list, size_t *count, size_t bytes)
     return at;
 }
 
-static void multiply_short(JACOBIAN *p, uint32_t m)
-{
-    JACOBIAN once = *p;
-    for (int bit = 30 - __builtin_clz(m); bit >= 0; bit--) {
-        POINT_DOUBLE(p, p);
-        if (m >> bit & 1)
-            POINT_ADD(p, p, &once);
-    }
-}
-
 /* The windows of all wide terms. */
 static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tuning *tuning, pool *p,
                             cuzk_error *err)
@@ -169,8 +159,7 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
         goto exit;
     memset(out, 0, sizeof *out);
     for (unsigned w = windows; w-- > 0;) {
-        if (w + 1 < windows)
-            multiply_short(out, j->hex.radix);
+        POINT_MUL_U32(out, out, j->hex.radix);
         for (uint32_t i = 0; i < j->pieces; i++)
             POINT_ADD(out, out, &j->total[w * j->pieces + i]);
     }

@@ -81,10 +81,19 @@ static void set_inf(void *p, size_t n)
             G##_mul_secret(&s, &g, &k);                                                                      \
             G##_assert_equal(&r, &sum);                                                                      \
             G##_assert_equal(&s, &sum);                                                                      \
+            G##_mul_u32(&s, &g, (uint32_t)k.l[0]);                                                           \
+            G##_assert_equal(&s, &sum);                                                                      \
+            G##_mul_u32(&r, &zero, (uint32_t)k.l[0]);                                                        \
+            assert_true(BLST##_is_inf(&r));                                                                  \
             G##_mul(&r, &zero, &k);                                                                          \
             assert_true(BLST##_is_inf(&r));                                                                  \
             G##_add(&sum, &sum, &g);                                                                         \
         }                                                                                                    \
+        k.l[0] = UINT32_MAX;                                                                                 \
+        G##_mul(&r, &g, &k);                                                                                 \
+        s = g; /* in place */                                                                                \
+        G##_mul_u32(&s, &s, UINT32_MAX);                                                                     \
+        G##_assert_equal(&r, &s);                                                                            \
         fr_to_scalar(&m, &FR_MINUS_ONE);                                                                     \
         G##_mul(&r, &g, &m);                                                                                 \
         G##_add(&r, &r, &g);                                                                                 \
