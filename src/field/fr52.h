@@ -85,14 +85,20 @@ FP52_INLINE void fr52_mont_step(v8 t[6])
  * below r, so four limbs give [0, 4 r), the top one [-1/2, 1/2) r, the Montgomery step [0, r). */
 #define FR52_BIAS ((uint64_t)1 << 51)
 
+FP52_INLINE void fr52_bias(fr52 *r, const fr52 *x)
+{
+    *r = *x;
+    fr52_carry_loose(r);
+    r->l[4] = V8_ADD(r->l[4], v8_set1(FR52_BIAS));
+}
+
 /* r = x c, in [-7/2, 5/2) r; limbs in (-2^53, 2^56). x open, in [-2^259, 2^259). */
 FP52_INLINE void fr52_mul_const(fr52 *r, const fr52 *x, const fr52_const *c)
 {
 #define FR52_ROW(i, j) v8_set1(c->row[i][j])
 #define FR52_START(j)  v8_set1(c->start[j])
-    fr52 t = *x;
-    fr52_carry_loose(&t);
-    t.l[4] = V8_ADD(t.l[4], v8_set1(FR52_BIAS));
+    fr52 t;
+    fr52_bias(&t, x);
     FR52_MUL_ROWS(r, &t, FR52_ROW, FR52_START);
 #undef FR52_ROW
 #undef FR52_START
@@ -102,9 +108,8 @@ FP52_INLINE void fr52_mul_consts(fr52 *r, const fr52 *x, const fr52_consts *c)
 {
 #define FR52_ROW(i, j) (c->rows.row[i].l[j])
 #define FR52_START(j)  (c->start[j])
-    fr52 t = *x;
-    fr52_carry_loose(&t);
-    t.l[4] = V8_ADD(t.l[4], v8_set1(FR52_BIAS));
+    fr52 t;
+    fr52_bias(&t, x);
     FR52_MUL_ROWS(r, &t, FR52_ROW, FR52_START);
 #undef FR52_ROW
 #undef FR52_START
@@ -124,18 +129,13 @@ FP52_INLINE void fr52_mul_rows(fr52 *r, const fr52 *x, const fr52_rows *c)
 /* r = a b / 2^260, below a b / 2^260 + r, of two factors. */
 FP52_INLINE void fr52_mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
 {
-    const uint64_t *rl = fp52_table(FR52_R);
-    v8 t[11];
-    FP52_UNROLL for (int i = 0; i < 11; i++) t[i] = _mm512_setzero_si512();
+    v8 t[10];
+    FP52_UNROLL for (int i = 0; i < 10; i++) t[i] = _mm512_setzero_si512();
     FP52_UNROLL for (int i = 0; i < 5; i++)
     {
         FP52_UNROLL for (int j = 0; j < 5; j++) t[i + j] = V8_LO(t[i + j], a->l[i], b->l[j]);
         FP52_UNROLL for (int j = 0; j < 5; j++) t[i + j + 1] = V8_HI(t[i + j + 1], a->l[i], b->l[j]);
-        /* -1 / r = -1 - 2^32 mod 2^52 */
-        v8 m = V8_SUB(_mm512_setzero_si512(), V8_ADD(t[i], _mm512_slli_epi64(t[i], 32)));
-        FP52_UNROLL for (int j = 0; j < 5; j++) t[i + j] = V8_LO(t[i + j], m, v8_set1(rl[j]));
-        FP52_UNROLL for (int j = 0; j < 5; j++) t[i + j + 1] = V8_HI(t[i + j + 1], m, v8_set1(rl[j]));
-        t[i + 1] = V8_ADD(t[i + 1], V8_SRL(t[i], 52));
+        fr52_mont_step(t + i);
     }
     FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = t[5 + i];
 }
