@@ -186,7 +186,7 @@ static int wants_step(const engine *e, const job *j)
     return j->open > 0 || j->held;
 }
 
-/* Beside this many ends of the process a job may be what brings it down: it is then proved with no other one
+/* After so many ends of the process a job may be what brings it down: it is then proved with no other one
  * beside it, so that those that merely were under way at the same time do not count up with it. */
 #define SUSPECT_STARTS 3
 
@@ -206,9 +206,8 @@ typedef struct search {
     int parse[2], witness[2];
     const circuit_info *waits[ENGINE_KINDS * 4]; /* circuits that are being loaded */
     size_t waiting;
-    const job *alone;     /* a suspect that is under way */
-    const job *under_way; /* any that is */
-    size_t count;         /* of those */
+    size_t under_way; /* jobs */
+    const job *alone; /* a suspect among them */
     int finish_first;
 } search;
 
@@ -217,8 +216,7 @@ static void see_who_is_under_way(const engine *e, search *s)
     for (const job *j = e->jobs; j; j = j->next) {
         if (!under_way(j))
             continue;
-        s->under_way = j;
-        s->count++;
+        s->under_way++;
         if (is_suspect(j))
             s->alone = j;
     }
@@ -257,7 +255,7 @@ step sched_next_step_locked(engine *e, job **out, uint64_t *bytes, cuzk_error *w
     }
     see_who_is_under_way(e, &s);
     for (job *j; (j = best_candidate(e, &s, mark)) != NULL;) {
-        if (is_suspect(j) && (s.count > 1 || (s.count == 1 && s.under_way != j))) {
+        if (is_suspect(j) && s.under_way > (size_t)under_way(j)) {
             s.finish_first = 1; /* what is under way; nothing else begins meanwhile */
             j->passed_over = mark;
             continue;
