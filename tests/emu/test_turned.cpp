@@ -218,19 +218,13 @@ static void test_digits()
 // ---- sums ----
 template <class F> static xyzz<F> multiple(const fr &k)
 {
-    static const uint32_t g1[2][12] = G1_GENERATOR, g2[2][2][12] = G2_GENERATOR;
-    xyzz<F> r, g;
+    xyzz<F> r;
+    affine<F> g = generator<F>();
     set_infinity(r);
-    set_infinity(g);
-    if constexpr (F::QUADS == 3)
-        point_add_affine(g, fp_const(g1[0]), fp_const(g1[1]));
-    else
-        point_add_affine(g, fp2{fp_const(g2[0][0]), fp_const(g2[0][1])},
-                         fp2{fp_const(g2[1][0]), fp_const(g2[1][1])});
     for (int i = 254; i >= 0; i--) {
         point_dbl(r);
         if ((k.l[i >> 5] >> (i & 31)) & 1)
-            point_add(r, g);
+            point_add_affine(r, g.x, g.y);
     }
     return r;
 }

@@ -101,21 +101,8 @@ static cuzk_status expected_sum(bench_job &b, const uint4 *s, const uint64_t *bi
     for (const fr &v : h)
         sum = add(sum, v);
     sum = reduce(sum);
-    xyzz<F> r, g;
-    set_infinity(r);
-    set_infinity(g);
-    static const uint32_t g1[2][12] = G1_GENERATOR, g2[2][2][12] = G2_GENERATOR;
-    if constexpr (F::QUADS == 3)
-        point_add_affine(g, fp_const(g1[0]), fp_const(g1[1]));
-    else
-        point_add_affine(g, fp2{fp_const(g2[0][0]), fp_const(g2[0][1])},
-                         fp2{fp_const(g2[1][0]), fp_const(g2[1][1])});
-    for (int i = 254; i >= 0; i--) {
-        point_dbl(r);
-        if ((sum.l[i >> 5] >> (i & 31)) & 1)
-            point_add(r, g);
-    }
-    *out = to_affine(r);
+    affine<F> g = generator<F>();
+    *out = to_affine(point_times(g.x, g.y, sum.l, 254));
     return CUZK_OK;
 }
 // n bases, all multiplied by factor where that is not NULL; packed points or turned ones

@@ -22,14 +22,7 @@ template <class F> __global__ void multiply_each(point_src s, multiplier m, uint
     if (i >= n)
         return;
     F x = load_x<F>(s, 4 * (size_t)i), y = load_y<F>(s, 4 * (size_t)i);
-    xyzz<F> a;
-    set_infinity(a);
-    for (int b = m.top; b >= 0; b--) {
-        point_dbl(a);
-        if ((m.l[b >> 5] >> (b & 31)) & 1)
-            point_add_affine(a, x, y);
-    }
-    out[i] = a;
+    out[i] = point_times(x, y, m.l, m.top);
 }
 template <class F> __global__ void turn_each(const xyzz<F> *in, F *prefix, uint32_t n, uint4 *out)
 {

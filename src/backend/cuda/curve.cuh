@@ -91,6 +91,27 @@ template <class F> HD affine<F> to_affine(const xyzz<F> &a)
     return r; // infinity gives zeros, since inv(0) = 0
 }
 
+// k (x, y); top: the highest bit of k that may be set.
+template <class F> HD xyzz<F> point_times(const F &x, const F &y, const uint32_t *k, int top)
+{
+    xyzz<F> a;
+    set_infinity(a);
+    for (int b = top; b >= 0; b--) {
+        point_dbl(a);
+        if ((k[b >> 5] >> (b & 31)) & 1)
+            point_add_affine(a, x, y);
+    }
+    return a;
+}
+template <class F> inline affine<F> generator()
+{
+    static const uint32_t g1[2][12] = G1_GENERATOR, g2[2][2][12] = G2_GENERATOR;
+    if constexpr (F::QUADS == 3)
+        return {fp_const(g1[0]), fp_const(g1[1])};
+    else
+        return {fp2{fp_const(g2[0][0]), fp_const(g2[0][1])}, fp2{fp_const(g2[1][0]), fp_const(g2[1][1])}};
+}
+
 // x of the point times w, the cube root of unity that msm_hex.cuh explains.
 HD fp times_beta(const fp &x)
 {

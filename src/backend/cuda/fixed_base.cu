@@ -13,16 +13,6 @@ static fixed_table &table_of(cuzk_device *dev, const fp2 *)
 {
     return dev->fixed->g2;
 }
-static affine<fp> generator(const fp *)
-{
-    static const uint32_t g[2][12] = G1_GENERATOR;
-    return affine<fp>{fp_const(g[0]), fp_const(g[1])};
-}
-static affine<fp2> generator(const fp2 *)
-{
-    static const uint32_t g[2][2][12] = G2_GENERATOR;
-    return affine<fp2>{fp2{fp_const(g[0][0]), fp_const(g[0][1])}, fp2{fp_const(g[1][0]), fp_const(g[1][1])}};
-}
 void fixed_release(cuzk_device *dev)
 {
     if (dev->fixed) {
@@ -61,7 +51,7 @@ template <class F> static cuzk_status fill_table(context &c, uint4 *points, int 
     arena_mark mark(c);
     run_scratch<F> w;
     GPU_TRY(w.init(c, 2 * (size_t)most, 16));
-    affine<F> g = generator((const F *)nullptr);
+    affine<F> g = generator<F>();
     xyzz<F> p;
     set_infinity(p);
     point_add_affine(p, g.x, g.y);

@@ -177,11 +177,7 @@ __global__ void weigh_rows_and_columns(point_src s, reductions all, int windows,
     if (i < (second ? c.L - 1 : c.H)) {
         uint32_t weight = i + 1, key = c.first_key + i + (second ? c.H : 0);
         F x = load_x<F>(s, key), y = load_y<F>(s, key);
-        for (int b = 15; b >= 0; b--) {
-            point_dbl(a);
-            if ((weight >> b) & 1)
-                point_add_affine(a, x, y);
-        }
+        a = point_times(x, y, &weight, 15);
     }
     out[t] = a;
 }
