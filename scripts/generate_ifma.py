@@ -60,7 +60,7 @@ def fp(out):
     table(out, "FP52_X_OUT", "2^372 mod p: blst_fp_mul by it divides by 2^12", words(pow(2, 372, P), 6))
     table(out, "FP52_Y_OUT", "2^382 mod p: blst_fp_mul by it divides by 2^2", words(pow(2, 382, P), 6))
     # Sums of coordinates: see the bounds in src/msm/lanes_ifma.h.
-    for name, k in (("X_SOURCE", 4096), ("X_HALF", 2048), ("X_BOUND", 4109), ("X_ADD", 4119), ("X_SUB", 4108),
+    for name, k in (("X_TURN", 4106), ("X_HALF", 2048), ("X_BOUND", 4119), ("X_ADD", 4129), ("X_SUB", 4118),
                     ("Y_NEG", 5), ("Y_ADD", 11), ("Y_SUB", 10), ("4P", 4), ("8P", 8)):
         table(out, "FP52_" + name, "%d p" % k, limbs(k * P, 8))
 

@@ -86,30 +86,30 @@ static const uint64_t FP52_Y_OUT[6] __attribute__((aligned(64), unused)) = {
     0x8c0200000000aaaa, 0xc2a800029d580000, 0x319e5abe129e13b7, 0x371168f618f5da81,
     0x69c8b0937968a651, 0xbfddc2b8d0032cb,
 };
-/* 4096 p */
-static const uint64_t FP52_X_SOURCE[8] __attribute__((aligned(64), unused)) = {
-    0xffffffaaab000, 0x153ffffb9feff, 0xf6241eabfffeb, 0xf6730d2a0f6b0,
-    0x774b84f38512b, 0x7b6434bacd764, 0x397fe69a4b1ba, 0x1a0111ea,
+/* 4106 p */
+static const uint64_t FP52_X_TURN[8] __attribute__((aligned(64), unused)) = {
+    0x5fffffaa75aae, 0x82d47fb9d33f, 0x24bdf53f2b7eb, 0xb1ed151249b4b,
+    0x161614269d45e, 0x8ff1535bc236b, 0x6be3d68a6b8a9, 0x1a115295,
 };
 /* 2048 p */
 static const uint64_t FP52_X_HALF[8] __attribute__((aligned(64), unused)) = {
     0xffffffd555800, 0x8a9ffffdcff7f, 0x7b120f55ffff5, 0xfb39869507b58,
     0x3ba5c279c2895, 0x3db21a5d66bb2, 0x1cbff34d258dd, 0xd0088f5,
 };
-/* 4109 p */
-static const uint64_t FP52_X_BOUND[8] __attribute__((aligned(64), unused)) = {
-    0x2fffffaa65aaf, 0x44143fb9c61f, 0x65ec1c04ebbeb, 0xea2b4aa4c1979,
-    0x78ec724f8aeed, 0xe2e87625a53d3, 0xc7ce9e85a878a, 0x1a1632c8,
-};
 /* 4119 p */
-static const uint64_t FP52_X_ADD[8] __attribute__((aligned(64), unused)) = {
+static const uint64_t FP52_X_BOUND[8] __attribute__((aligned(64), unused)) = {
     0x8fffffaa3055d, 0xf72e8bfb99a5e, 0x9485f298173ea, 0xa5a5528cfbe13,
     0x17b70182a3220, 0xf77594c699fda, 0xfa328e75c8e79, 0x1a267373,
 };
-/* 4108 p */
+/* 4129 p */
+static const uint64_t FP52_X_ADD[8] __attribute__((aligned(64), unused)) = {
+    0xefffffa9fb00b, 0xea1bd3fb96e9d, 0xc31fc92b42bea, 0x611f5a75362ad,
+    0xb68190b5bb553, 0xc02b3678ebe0, 0x2c967e65e9569, 0x1a36b41f,
+};
+/* 4118 p */
 static const uint64_t FP52_X_SUB[8] __attribute__((aligned(64), unused)) = {
-    0x3fffffaa6b004, 0x58feffb9ca7f, 0xfadcb9c300feb, 0xd76be373eef69,
-    0x2a4fd973bb68, 0xc740bfe259906, 0xa92b06873ed3f, 0x1a1492b7,
+    0x9fffffaa35ab2, 0xf87d37fb99ebe, 0x297690562c7ea, 0x92e5eb5c29404,
+    0xa16f8cca53e9b, 0xdbcdde834e50c, 0xdb8ef6775f42e, 0x1a24d362,
 };
 /* 5 p */
 static const uint64_t FP52_Y_NEG[8] __attribute__((aligned(64), unused)) = {

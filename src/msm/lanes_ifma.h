@@ -20,9 +20,9 @@
  * (x 2^-20, y 2^-30) goes to an isomorphic curve and commutes with the formulas above: bases need no
  * conversion.
  *
- * Bounds, in multiples of p: point x < 4096 + 1, y < 5; sum nx < 4109, ny < 11; d < 8206; products < 9. One
- * conditional subtraction keeps each: nx' before it < 4096 + 4119, after it < max(4108, 4119 + 4096 - 4108) +
- * 1/1000. */
+ * Bounds, in multiples of p: point x < 4096, the third turn of it, 4106 - x - w x, at most 4106, y < 5; sum
+ * nx < 4119, ny < 11; d < 8226; products < 9. One conditional subtraction keeps each: nx' before it < 4106 +
+ * 4129, after it < max(4118, 4106 + 4129 - 4118) + 1/1000. */
 
 #define FE_LIMBS (8 * FE_PARTS)
 #define LANES    1536
@@ -64,7 +64,8 @@ typedef struct lanes {
     int any_infinite;
     const uint64_t *points;
     uint32_t y_at;
-    uint32_t none; /* the reference that stands for "no point"; it names a valid one */
+    uint32_t none;       /* the reference that stands for "no point"; it names a valid one */
+    const AFFINE *bases; /* NULL, or what references count, without a sign, instead of points */
 } __attribute__((aligned(64))) lanes;
 
 FP52_INLINE void fe_carry(fe *r)
@@ -92,12 +93,24 @@ FP52_INLINE const uint64_t *y_of(const lanes *s, uint32_t ref)
     return s->points + (size_t)(ref & s->y_at) * (FE_LIMBS / 2) + FE_LIMBS;
 }
 
-FP52_INLINE void gather(fe *r, const lanes *s, const uint32_t ref[8], int second)
+/* Coordinates of a base, in the order of memory: x and y, or the parts of x and those of y. */
+FP52_INLINE const fp *base_coordinate(const AFFINE *a, int second)
+{
+    return (const fp *)a + (second ? FE_PARTS : 0);
+}
+FP52_INLINE v8 base_slice(const AFFINE *a, int second, int h)
+{
+    return fp52_slice(base_coordinate(a, second) + h, second ? 2 : 12);
+}
+
+/* direct: references count s->bases. */
+FP52_INLINE void gather(fe *r, const lanes *s, const uint32_t ref[8], int second, int direct)
 {
     FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
     {
         FP52_UNROLL for (int l = 0; l < 8; l++) r->l[8 * h + l] =
-            _mm512_load_si512((second ? y_of(s, ref[l]) : x_of(s, ref[l])) + 8 * h);
+            direct ? base_slice(&s->bases[ref[l]], second, h)
+                   : _mm512_load_si512((second ? y_of(s, ref[l]) : x_of(s, ref[l])) + 8 * h);
         v8_transpose(&r->l[8 * h]);
     }
 }
@@ -118,11 +131,59 @@ FP52_INLINE void prefetch_coordinate(const uint64_t *at, int far)
     }
 }
 
-/* The point that a reference names. */
-FP52_INLINE void point_at(point52 *p, const lanes *s, uint32_t ref)
+/* Bytes first .. last of a base. */
+FP52_INLINE void prefetch_base(const AFFINE *a, size_t first, size_t last, int far)
 {
-    memcpy(p->x, x_of(s, ref), sizeof p->x);
-    memcpy(p->y, y_of(s, ref), sizeof p->y);
+    FP52_UNROLL for (size_t i = 0; i <= (last - first + 63) / 64; i++)
+    {
+        const char *at = (const char *)a + (first + 64 * i < last ? first + 64 * i : last);
+        if (far)
+            _mm_prefetch(at, _MM_HINT_T1);
+        else
+            _mm_prefetch(at, _MM_HINT_T0);
+    }
+}
+
+/* A coordinate to the first-level cache, a whole point to the second. */
+FP52_INLINE void prefetch_near(const lanes *s, uint32_t ref, int second, int direct)
+{
+    const size_t half = sizeof(AFFINE) / 2;
+    if (direct)
+        prefetch_base(&s->bases[ref], second ? half : 0, second ? 2 * half - 1 : half - 1, 0);
+    else
+        prefetch_coordinate(second ? y_of(s, ref) : x_of(s, ref), 0);
+}
+FP52_INLINE void prefetch_far(const lanes *s, uint32_t ref, int direct)
+{
+    if (direct) {
+        prefetch_base(&s->bases[ref], 0, sizeof(AFFINE) - 1, 1);
+    } else {
+        prefetch_coordinate(x_of(s, ref), 1);
+        prefetch_coordinate(y_of(s, ref), 1);
+    }
+}
+
+static void point_in(point52 *r, const AFFINE *a)
+{
+    for (int h = 0; h < FE_PARTS; h++) {
+        _mm512_store_si512(r->x + 8 * h, base_slice(a, 0, h));
+        _mm512_store_si512(r->y + 8 * h, base_slice(a, 1, h));
+    }
+}
+
+/* The point that a reference names. */
+static void point_at(AFFINE *a, const lanes *s, uint32_t ref)
+{
+    point52 p;
+    if (s->bases) {
+        *a = s->bases[ref];
+        return;
+    }
+    memcpy(p.x, x_of(s, ref), sizeof p.x);
+    memcpy(p.y, y_of(s, ref), sizeof p.y);
+    point_out(a, &p);
+    if (ref & REF_NEGATE)
+        COORD_NEG(&a->y, &a->y);
 }
 
 /* The steps of an addition that are not products. Each works limb by limb (i), so that it can be spread over
@@ -236,7 +297,7 @@ static __attribute__((noinline)) void mul_open_with_x(fe *r, const fe *a, const 
 }
 
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
-static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, size_t groups, fe chain[2])
+FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe chain[2], int direct)
 {
     step t = {.s = s};
     fe_set_one(&chain[0]);
@@ -246,8 +307,8 @@ static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, 
         if (g < groups) {
             if (g + AHEAD < groups)
                 FP52_UNROLL for (int l = 0; l < 8; l++)
-                    prefetch_coordinate(x_of(s, ref[8 * (g + AHEAD) + (size_t)l]), 0);
-            gather(&t.gathered, s, ref + 8 * g, 0);
+                    prefetch_near(s, ref[8 * (g + AHEAD) + (size_t)l], 0, direct);
+            gather(&t.gathered, s, ref + 8 * g, 0, direct);
         }
         if (!g) {
             run_fill(fill_d, &t);
@@ -268,38 +329,47 @@ static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, 
     }
 }
 
-FP52_INLINE void step_gather(step *t, const uint32_t *ref, size_t g)
+static __attribute__((noinline)) void first_pass(lanes *s, const uint32_t *ref, size_t groups, fe chain[2])
 {
-    t->g = g;
-    t->neg = negated(ref + 8 * g);
-    t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
-    gather(&t->gathered, t->s, ref + 8 * g, 1);
+    first_pass_of(s, ref, groups, chain, 0);
+}
+static __attribute__((noinline)) void first_pass_direct(lanes *s, const uint32_t *ref, size_t groups,
+                                                        fe chain[2])
+{
+    first_pass_of(s, ref, groups, chain, 1);
 }
 
-FP52_INLINE void prefetch_second(const lanes *s, const uint32_t *ref, const uint32_t *next, size_t g, int l0)
+FP52_INLINE void step_gather(step *t, const uint32_t *ref, size_t g, int direct)
+{
+    t->g = g;
+    t->neg = direct ? 0 : negated(ref + 8 * g);
+    t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
+    gather(&t->gathered, t->s, ref + 8 * g, 1, direct);
+}
+
+FP52_INLINE void prefetch_second(const lanes *s, const uint32_t *ref, const uint32_t *next, size_t g, int l0,
+                                 int direct)
 {
     FP52_UNROLL for (int l = l0; l < l0 + 4; l++)
     {
         if (g >= AHEAD)
-            prefetch_coordinate(y_of(s, ref[8 * (g - AHEAD) + (size_t)l]), 0);
-        if (next) {
-            prefetch_coordinate(x_of(s, next[8 * g + (size_t)l]), 1);
-            prefetch_coordinate(y_of(s, next[8 * g + (size_t)l]), 1);
-        }
+            prefetch_near(s, ref[8 * (g - AHEAD) + (size_t)l], 1, direct);
+        if (next)
+            prefetch_far(s, next[8 * g + (size_t)l], direct);
     }
 }
 
 /* Backwards over the groups, two in step. next: the following row, or NULL; its points are fetched to the
  * second-level cache meanwhile. */
-static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref, const uint32_t *next,
-                                                  size_t groups, fe chain[2])
+FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups,
+                                fe chain[2], int direct)
 {
     step t[2] = {{.s = s}, {.s = s}};
     size_t g = groups;
     if (g & 1) {
         g--;
         fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
-        step_gather(&t[0], ref, g);
+        step_gather(&t[0], ref, g, direct);
         mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
         fe_sqr_open(&t[0].square, &t[0].lambda);
@@ -316,17 +386,19 @@ static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref,
             fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
             fe_mul(&t[1].inverse, &chain[1], &s->before[g + 1]);
         }
-        step_gather(&t[0], ref, g);
-        prefetch_second(s, ref, next, g, 0);
+        step_gather(&t[0], ref, g, direct);
+        if (next) /* sixteen references a line, read backwards */
+            _mm_prefetch((const char *)(next + 8 * (g < 8 ? 0 : g - 8)), _MM_HINT_T0);
+        prefetch_second(s, ref, next, g, 0, direct);
         mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
-        step_gather(&t[1], ref, g + 1);
-        prefetch_second(s, ref, next, g, 4);
+        step_gather(&t[1], ref, g + 1, direct);
+        prefetch_second(s, ref, next, g, 4, direct);
         mul_with_numerator(&chain[1], &chain[1], &s->d[g + 1], &t[1]);
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
-        prefetch_second(s, ref, next, g, 8);
+        prefetch_second(s, ref, next, g, 8, direct);
         fe_mul(&t[1].lambda, &t[1].lambda, &t[1].inverse);
         fe_sqr_open(&t[0].square, &t[0].lambda);
-        prefetch_second(s, ref, next, g, 12);
+        prefetch_second(s, ref, next, g, 12, direct);
         sqr_with_x(&t[1].square, &t[1].lambda, &t[0]);
         mul_open_with_x(&t[0].square, &t[0].lambda, &t[0].e, &t[1]);
         fe_mul_open(&t[1].square, &t[1].lambda, &t[1].e);
@@ -335,6 +407,16 @@ static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref,
         run_fill(fill_y, &t[0]);
         run_fill(fill_y, &t[1]);
     }
+}
+static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref, const uint32_t *next,
+                                                  size_t groups, fe chain[2])
+{
+    second_pass_of(s, ref, next, groups, chain, 0);
+}
+static __attribute__((noinline)) void second_pass_direct(lanes *s, const uint32_t *ref, const uint32_t *next,
+                                                         size_t groups, fe chain[2])
+{
+    second_pass_of(s, ref, next, groups, chain, 1);
 }
 
 FP52_INLINE void fe_rotate(fe *r, const fe *a, int k)
@@ -401,11 +483,7 @@ static void start_infinite(lanes *s, const uint32_t *ref, size_t groups)
         for (unsigned m = s->infinite[g] & s->live[g]; m; m &= m - 1) {
             size_t lane = 8 * g + (size_t)__builtin_ctz(m);
             AFFINE a;
-            point52 row;
-            point_at(&row, s, ref[lane]);
-            point_out(&a, &row);
-            if (ref[lane] & REF_NEGATE)
-                COORD_NEG(&a.y, &a.y);
+            point_at(&a, s, ref[lane]);
             lane_set(s, lane, &a);
             s->infinite[g] &= (uint8_t) ~(m & -m);
             s->skip[g] |= (uint8_t)(m & -m);
@@ -422,12 +500,8 @@ static void finish_equal(lanes *s, const uint32_t *ref, size_t g)
         if (!(s->live[g] & m & -m) || (s->infinite[g] & m & -m))
             continue;
         AFFINE a, b;
-        point52 row;
         lane_get(&a, s, lane);
-        point_at(&row, s, ref[lane]);
-        point_out(&b, &row);
-        if (ref[lane] & REF_NEGATE)
-            COORD_NEG(&b.y, &b.y);
+        point_at(&b, s, ref[lane]);
         if (!memcmp(&a.y, &b.y, sizeof a.y)) {
             JACOBIAN j;
             POINT_FROM_AFFINE(&j, &a);
@@ -441,23 +515,29 @@ static void finish_equal(lanes *s, const uint32_t *ref, size_t g)
     }
 }
 
-/* Adds the points of one row to the sums of the first `groups` groups. */
-static void lanes_round(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups)
+/* Adds the points of one row to those sums of the first `groups` groups that are live. */
+static void lanes_add(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups)
 {
     fe chain[2];
-    const __m256i none = _mm256_set1_epi32((int)s->none);
-    for (size_t g = 0; g < groups; g++)
-        s->live[g] = _mm256_cmpneq_epi32_mask(_mm256_loadu_si256((const __m256i *)(ref + 8 * g)), none);
     memset(s->skip, 0, groups);
     if (s->any_infinite)
         start_infinite(s, ref, groups);
-    first_pass(s, ref, groups, chain);
+    (s->bases ? first_pass_direct : first_pass)(s, ref, groups, chain);
     while (!invert(chain)) {
         for (size_t g = 0; g < groups; g++)
             finish_equal(s, ref, g);
-        first_pass(s, ref, groups, chain);
+        (s->bases ? first_pass_direct : first_pass)(s, ref, groups, chain);
     }
-    second_pass(s, ref, next, groups, chain);
+    (s->bases ? second_pass_direct : second_pass)(s, ref, next, groups, chain);
+}
+
+/* The same for all sums, of which those whose reference is s->none stay as they are. */
+static void lanes_round(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups)
+{
+    const __m256i none = _mm256_set1_epi32((int)s->none);
+    for (size_t g = 0; g < groups; g++)
+        s->live[g] = _mm256_cmpneq_epi32_mask(_mm256_loadu_si256((const __m256i *)(ref + 8 * g)), none);
+    lanes_add(s, ref, next, groups);
 }
 
 /* The coordinates of a reference of a first row. sums: where REF_SUM points. */

@@ -146,8 +146,8 @@ static void level_rank(lists *s, level *v, uint32_t *first)
         s->base[b] = (uint32_t)at;
         at += s->length[b * v->stride] * v->stride;
     }
-    for (size_t i = 0; i < at; i++)
-        s->rows[i] = v->none;
+    for (size_t i = 0; i < at; i += 8) /* a multiple of 8 */
+        _mm256_storeu_si256((__m256i *)(s->rows + i), _mm256_set1_epi32((int)v->none));
 }
 
 /* Gives every key its place; the sum so far of a key comes first. Cut keys are then empty: what they held is
@@ -246,6 +246,10 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
     }
     for (size_t g = 0; g < v->stride / 8; g++) {
         point52 out[8];
+        const uint32_t *ahead = s->segment + rank + 8 * (g + 1);
+        for (size_t l = 0; l < 8 && rank + 8 * (g + 1) + l < v->segments; l++)
+            for (size_t at = 0; !(ahead[l] & SPARE) && at < sizeof *out; at += 64)
+                __builtin_prefetch((const char *)&v->sums[ahead[l]] + at, 1);
         lanes_rows(t, g, out);
         for (size_t l = 0; l < 8 && rank + 8 * g + l < v->segments; l++) {
             uint32_t to = s->segment[rank + 8 * g + l];

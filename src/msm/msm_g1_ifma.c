@@ -80,7 +80,6 @@ static __mmask8 fe_zero_mask(const fe *a)
 
 struct point52;
 static void point_out(g1_affine *r, const struct point52 *p);
-static void point_in(struct point52 *r, const g1_affine *a);
 
 #include "msm/lanes_ifma.h"
 
@@ -92,22 +91,11 @@ static void coord_out(fp *r, const uint64_t limb[8], const uint64_t scale[6])
     blst_fp_mul(r, r, &k);
 }
 
-/* Rows as points of blst and back. Slicing returns whether the point is infinity. */
+/* A row as a point of blst; the way back is point_in. */
 static void point_out(g1_affine *r, const point52 *p)
 {
     coord_out(&r->x, p->x, FP52_X_OUT);
     coord_out(&r->y, p->y, FP52_Y_OUT);
-}
-FP52_INLINE int point_slice(point52 *r, const g1_affine *a)
-{
-    v8 x = fp52_slice(&a->x, 12), y = fp52_slice(&a->y, 2), any = _mm512_or_si512(x, y);
-    _mm512_store_si512(r->x, x);
-    _mm512_store_si512(r->y, y);
-    return !_mm512_test_epi64_mask(any, any);
-}
-static void point_in(point52 *r, const g1_affine *a)
-{
-    (void)point_slice(r, a);
 }
 
 /* Two points that stand for none: the generator and its double. */
@@ -122,36 +110,15 @@ static void points_none(point52 r[2])
     point_in(&r[1], &a);
 }
 
-/* The cube roots of unity in radix 2^416. */
-static void points_turns(fe r[2])
+/* The cube root of unity in radix 2^416. */
+static void points_turn(fp52 *r)
 {
     uint64_t limb[8];
     fe t, k;
     fp52_limbs(limb, &FP_BETA);
     fp52_set1(&t, limb);
     fp52_set1(&k, FP52_FROM_BLST);
-    fe_mul(&r[0], &t, &k);
-    fe_mul(&r[1], &r[0], &r[0]);
-}
-
-/* Quads of eight bases, the first `count` of them. */
-static void points_slice(fe_rows *r, const g1_affine *const base[8], size_t count, const fe turn[2])
-{
-    fe x, t;
-    for (int l = 0; l < 8; l++)
-        x.l[l] = fp52_slice(&base[l]->x, 12);
-    for (size_t l = 0; l < count; l++) {
-        _mm512_store_si512(r[QUAD * l].l, x.l[l]);
-        _mm512_store_si512(r[QUAD * l + 1].l, fp52_slice(&base[l]->y, 2));
-    }
-    v8_transpose(x.l);
-    for (size_t i = 0; i < 2; i++) {
-        fp52_mul_open(&t, &x, &turn[i]);
-        fp52_carry(&t);
-        v8_transpose(t.l);
-        for (size_t l = 0; l < count; l++)
-            _mm512_store_si512(r[QUAD * l + 2 + i].l, t.l[l]);
-    }
+    fe_mul(r, &t, &k);
 }
 
 #include "msm/lists_ifma.h"

@@ -94,7 +94,6 @@ static __mmask8 fe_zero_mask(const fe *a)
 
 struct point52;
 static void point_out(g2_affine *r, const struct point52 *p);
-static void point_in(struct point52 *r, const g2_affine *a);
 
 #include "msm/lanes_ifma.h"
 
@@ -108,27 +107,11 @@ static void coord_out(fp2 *r, const uint64_t limb[16], const uint64_t scale[6])
     }
 }
 
-/* Rows as points of blst and back. Slicing returns whether the point is infinity. */
+/* A row as a point of blst; the way back is point_in. */
 static void point_out(g2_affine *r, const point52 *p)
 {
     coord_out(&r->x, p->x, FP52_X_OUT);
     coord_out(&r->y, p->y, FP52_Y_OUT);
-}
-FP52_INLINE int point_slice(point52 *r, const g2_affine *a)
-{
-    v8 any = _mm512_setzero_si512();
-    FP52_UNROLL for (int h = 0; h < 2; h++)
-    {
-        v8 x = fp52_slice(&a->x.fp[h], 12), y = fp52_slice(&a->y.fp[h], 2);
-        _mm512_store_si512(r->x + 8 * h, x);
-        _mm512_store_si512(r->y + 8 * h, y);
-        any = _mm512_or_si512(any, _mm512_or_si512(x, y));
-    }
-    return !_mm512_test_epi64_mask(any, any);
-}
-static void point_in(point52 *r, const g2_affine *a)
-{
-    (void)point_slice(r, a);
 }
 
 /* Two points that stand for none: the generator and its double. */
@@ -143,40 +126,16 @@ static void points_none(point52 r[2])
     point_in(&r[1], &a);
 }
 
-/* The cube roots of unity in radix 2^416; they lie in Fp. */
-static void points_turns(fe r[2])
+/* The cube root of unity in radix 2^416; it lies in Fp. */
+static void points_turn(fp52 *r)
 {
     uint64_t limb[8];
-    fp52 t, k, *w = &r[0].e.c[0];
+    fp52 t, k;
     fp52_limbs(limb, &FP_BETA2);
     fp52_set1(&t, limb);
     fp52_set1(&k, FP52_FROM_BLST);
-    fp52_mul_open(w, &t, &k);
-    fp52_carry(w);
-    fp52_mul_open(&r[1].e.c[0], w, w);
-    fp52_carry(&r[1].e.c[0]);
-}
-
-/* Quads of eight bases, the first `count` of them. */
-static void points_slice(fe_rows *r, const g2_affine *const base[8], size_t count, const fe turn[2])
-{
-    for (int h = 0; h < 2; h++) {
-        fp52 x, t;
-        for (int l = 0; l < 8; l++)
-            x.l[l] = fp52_slice(&base[l]->x.fp[h], 12);
-        for (size_t l = 0; l < count; l++) {
-            _mm512_store_si512(r[QUAD * l].l + 8 * h, x.l[l]);
-            _mm512_store_si512(r[QUAD * l + 1].l + 8 * h, fp52_slice(&base[l]->y.fp[h], 2));
-        }
-        v8_transpose(x.l);
-        for (size_t i = 0; i < 2; i++) {
-            fp52_mul_open(&t, &x, &turn[i].e.c[0]);
-            fp52_carry(&t);
-            v8_transpose(t.l);
-            for (size_t l = 0; l < count; l++)
-                _mm512_store_si512(r[QUAD * l + 2 + i].l + 8 * h, t.l[l]);
-        }
-    }
+    fp52_mul_open(r, &t, &k);
+    fp52_carry_loose(r);
 }
 
 #include "msm/lists_ifma.h"

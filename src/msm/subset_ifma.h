@@ -1,14 +1,15 @@
-/* The sum of chosen bases: LANES running sums over the stream of bases, without any gather. Template, after
- * lists_ifma.h. */
+/* The sum of chosen bases: LANES running sums over the stream of bases, which are gathered where they lie.
+ * Template, after lists_ifma.h. */
 
 typedef struct stream {
     lists *lists; /* one key, LANES entries */
     pool *pool;   /* that lent the memory */
     size_t bytes;
     const AFFINE *bases;
-    size_t pending;
-    int started;
-    uint32_t chosen[LANES]; /* bases that wait */
+    int started, waiting; /* waiting: a full turn, fetched from memory while the one before it is added */
+    unsigned at;          /* the turn that is being filled */
+    size_t pending;       /* bases in it */
+    uint32_t chosen[2][LANES]; /* bases of two turns */
     uint32_t ref[LANES];
     point52 rows[LANES + 2];
 } __attribute__((aligned(64))) stream;
@@ -37,47 +38,85 @@ static void stream_destroy(stream *s)
     big_free(s, sizeof *s);
 }
 
-/* Adds the bases that wait to the sums. */
-static void stream_flush(stream *s)
+static inline int base_is_infinite(const AFFINE *a)
+{
+    v8 any = _mm512_setzero_si512();
+    for (int h = 0; h < FE_PARTS; h++)
+        any = _mm512_or_si512(any, _mm512_maskz_loadu_epi64(0x3f, base_coordinate(a, 0) + h));
+    return __builtin_expect(!_mm512_test_epi64_mask(any, any), 0) && AFFINE_IS_INF(a);
+}
+
+/* The first turn: every sum starts with its base. */
+static void stream_start(stream *s, const uint32_t *chosen, size_t count)
 {
     lanes *t = &s->lists->lanes;
-    const uint32_t none = ROW_REF(LANES);
-    size_t groups = s->started ? (s->pending + 7) / 8 : GROUPS;
-    for (size_t i = 0; i < s->pending; i++)
-        s->ref[i] = point_slice(&s->rows[i], &s->bases[s->chosen[i]]) ? none : ROW_REF(i);
-    for (size_t i = s->pending; i < 8 * groups; i++)
-        s->ref[i] = none;
     t->points = s->rows->x;
     t->y_at = ROW_Y;
-    t->none = none;
-    if (s->started) {
-        lanes_round(t, s->ref, NULL, groups);
+    t->none = ROW_REF(LANES);
+    for (size_t i = 0; i < LANES; i++) {
+        s->ref[i] = t->none;
+        if (i >= count || base_is_infinite(&s->bases[chosen[i]]))
+            continue;
+        point_in(&s->rows[i], &s->bases[chosen[i]]);
+        s->ref[i] = ROW_REF(i);
+    }
+    for (size_t g = 0; g < GROUPS; g++)
+        lanes_start(t, s->ref + 8 * g, NULL, g);
+    t->bases = s->bases;
+    s->started = 1;
+}
+
+/* Adds a turn to the sums. next: the one to fetch meanwhile, as long, or NULL. */
+static void stream_add(stream *s, uint32_t *chosen, size_t count, const uint32_t *next)
+{
+    lanes *t = &s->lists->lanes;
+    size_t groups = (count + 7) / 8;
+    for (size_t i = count; i < 8 * groups; i++)
+        chosen[i] = chosen[count - 1];
+    for (size_t g = 0; g < groups; g++) {
+        unsigned live = 0;
+        for (unsigned l = 0; l < 8; l++)
+            live |= (unsigned)!base_is_infinite(&s->bases[chosen[8 * g + l]]) << l;
+        t->live[g] = (uint8_t)(8 * g + 8 > count ? live & ((1u << (count - 8 * g)) - 1) : live);
+    }
+    lanes_add(t, chosen, next, groups);
+}
+
+static void stream_turn(stream *s)
+{
+    uint32_t *now = s->chosen[s->at], *before = s->chosen[s->at ^ 1];
+    if (!s->started) {
+        stream_start(s, now, s->pending);
     } else {
-        for (size_t g = 0; g < GROUPS; g++)
-            lanes_start(t, s->ref + 8 * g, NULL, g);
-        s->started = 1;
+        if (s->waiting)
+            stream_add(s, before, LANES, now);
+        s->waiting = 1;
+        s->at ^= 1;
     }
     s->pending = 0;
 }
 
 static inline void stream_push(stream *s, uint32_t base)
 {
-    s->chosen[s->pending++] = base;
-    for (size_t i = 0; i < sizeof(AFFINE); i += 64)
-        _mm_prefetch((const char *)&s->bases[base] + i, _MM_HINT_T1);
+    s->chosen[s->at][s->pending++] = base;
     if (s->pending == LANES)
-        stream_flush(s);
+        stream_turn(s);
 }
 
 /* The sum of everything pushed. */
 static void stream_total(JACOBIAN *r, stream *s)
 {
     memset(r, 0, sizeof *r);
-    if (s->pending)
-        stream_flush(s);
+    if (s->waiting)
+        stream_add(s, s->chosen[s->at ^ 1], LANES, NULL);
+    if (s->started && s->pending)
+        stream_add(s, s->chosen[s->at], s->pending, NULL);
+    else if (s->pending)
+        stream_start(s, s->chosen[s->at], s->pending);
     if (!s->started)
         return;
     lists *t = s->lists;
+    t->lanes.bases = NULL;
     size_t m = 0;
     uint8_t state = 0;
     point52 sum;
@@ -99,7 +138,8 @@ static void stream_total(JACOBIAN *r, stream *s)
                .sums = &sum,
                .state = &state};
     (void)lists_sum(t, v, NULL);
-    s->started = 0;
+    s->started = s->waiting = 0;
+    s->pending = 0;
     if (state) {
         AFFINE a;
         point_out(&a, &sum);

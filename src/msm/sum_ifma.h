@@ -38,21 +38,44 @@ static unsigned choose_windows(size_t n)
     return best;
 }
 
-/* Windows in groups of about TASK_KEYS buckets for one thread. For several, single windows, or pieces of one,
- * so that threads of unequal speed finish together; also where a window is larger. */
+/* Pieces of a window for several threads, which should end a chunk together though they differ in speed: a
+ * few parts for each thread if that leaves a piece enough buckets to fill the lanes, more of them if its own
+ * costs stay small, and then the number after which the fewest threads have nothing to do at the end. */
+#define PIECE_LEAST  2048
+#define PIECE_LARGE  8192
+#define PIECES_TRIED 16
+
+static uint32_t choose_pieces(const hexagon *h, unsigned threads, uint32_t least)
+{
+    uint32_t pieces = least, some = threads > 4 ? 4 * threads : 8 * threads, many = 12 * threads, best;
+    while (h->windows * pieces < many &&
+           h->buckets / (pieces + 1) >= (h->windows * pieces < some ? PIECE_LEAST : PIECE_LARGE))
+        pieces++;
+    best = pieces;
+    for (uint32_t p = pieces; p < pieces + PIECES_TRIED && h->buckets / p >= PIECE_LEAST; p++) {
+        uint32_t parts = h->windows * p, best_parts = h->windows * best;
+        uint64_t idle = (threads - parts % threads) % threads,
+                 best_idle = (threads - best_parts % threads) % threads;
+        if (idle * best_parts < best_idle * parts)
+            best = p;
+    }
+    return best;
+}
+
+/* Windows in groups of about TASK_KEYS buckets for one thread; for several, single windows or pieces of one;
+ * pieces also where a window is larger. */
 static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
 {
     uint32_t buckets = j->hex.buckets, windows = j->hex.windows, task_keys = TASK_KEYS;
     if (buckets >= LARGE_WINDOW)
         task_keys = TASK_KEYS_LARGE;
-    uint32_t group = task_keys / buckets, pieces = 1, tasks = threads > 4 ? 4 * threads : 8 * threads;
+    uint32_t group = task_keys / buckets, pieces = (buckets + task_keys - 1) / task_keys;
     if (threads > 1 && group > (buckets < 2048 ? (windows + 2 * threads - 1) / (2 * threads) : 1))
         group = buckets < 2048 ? (windows + 2 * threads - 1) / (2 * threads) : 1;
     if (group < 1)
         group = 1;
-    while (buckets / pieces > task_keys ||
-           (group == 1 && threads > 1 && pieces * windows < tasks && buckets / pieces > 2048))
-        pieces++;
+    if (group == 1 && threads > 1)
+        pieces = choose_pieces(&j->hex, threads, pieces);
     j->pieces = pieces;
     j->parts = mem_calloc((size_t)windows * pieces, sizeof *j->parts);
     if (!j->parts)
@@ -92,7 +115,7 @@ static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tu
     size_t chunk = tuning && tuning->chunk ? tuning->chunk : choose_chunk(wide, j->hex.buckets);
     j->chunk = wide < chunk ? (wide + 7) / 8 * 8 : chunk + BLOCK;
     j->stride = j->chunk + 352; /* an odd multiple of 32 more: planes do not share sets of the caches */
-    points_turns(j->turn);
+    points_turn(&j->turn);
     if ((st = make_parts(j, threads, err)))
         goto exit;
     size_t keys_of_part = (size_t)j->parts[0].windows * j->parts[0].buckets, keys = keys_of_part;
@@ -185,9 +208,11 @@ static void push_ones(void *ctx, size_t b, unsigned worker)
     const sum_job *j = o->sum;
     if (!j->ones[b] || cancel_check(j->cancel))
         return;
-    for (size_t i = b * BLOCK; i < (b + 1) * BLOCK && i < j->n; i++)
-        if (scalar_kind(&j->k[i]) == 1)
+    for (size_t w = b * (BLOCK / 64); w < (b + 1) * (BLOCK / 64); w++)
+        for (uint64_t set = j->one_bits[w]; set; set &= set - 1) {
+            size_t i = 64 * w + (size_t)__builtin_ctzll(set);
             stream_push(o->worker[worker], j->index ? j->index[i] : (uint32_t)i);
+        }
 }
 
 static cuzk_status sum_ones(JACOBIAN *out, const sum_job *j, pool *p, cuzk_error *err)
@@ -213,10 +238,14 @@ static cuzk_status sum(JACOBIAN *out, const AFFINE *bases, const uint32_t *index
     if (n > MSM_MAX)
         return cuzk_error_set(err, CUZK_UNSUPPORTED, "a sum of %zu points is larger than 2^31", n);
     j.blocks = (n + BLOCK - 1) / BLOCK;
-    size_t bytes = (j.blocks + 1) * 2 * sizeof(uint32_t), ones = 0;
-    j.wide = pool_take(p, bytes);
-    if (!j.wide)
+    size_t words = j.blocks * (BLOCK / 64), ones = 0;
+    size_t bytes = 2 * words * sizeof(uint64_t) + (2 * j.blocks + 1) * sizeof(uint32_t);
+    uint64_t *at = pool_take(p, bytes);
+    if (!at)
         return mem_error(err, bytes, "a sum of points");
+    j.wide_bits = at;
+    j.one_bits = j.wide_bits + words;
+    j.wide = (uint32_t *)(j.one_bits + words);
     j.ones = j.wide + j.blocks + 1;
     memset(out, 0, sizeof *out);
     pool_for_range(p, j.blocks, 1, count_blocks, &j);
@@ -234,6 +263,6 @@ static cuzk_status sum(JACOBIAN *out, const AFFINE *bases, const uint32_t *index
     if (ones && !(st = sum_ones(&piece, &j, p, err)))
         POINT_ADD(out, out, &piece);
 exit:
-    pool_give(p, j.wide, bytes);
+    pool_give(p, at, bytes);
     return st;
 }

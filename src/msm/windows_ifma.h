@@ -25,6 +25,7 @@ typedef struct sum_job {
     size_t chunk, stride; /* wide terms of a chunk; codes of a plane */
     size_t blocks;
     uint32_t *wide, *ones; /* wide terms before a block; ones in it */
+    uint64_t *wide_bits, *one_bits;
     size_t block_first;
     size_t terms;    /* wide terms of the chunk at hand */
     fe_rows *points; /* QUAD a term, and twice as many that stand for none */
@@ -40,7 +41,7 @@ typedef struct sum_job {
     size_t sets;     /* most columns and rows that are reduced together, in windows */
     JACOBIAN *total; /* by window and piece of it */
     uint32_t pieces; /* parts of a window */
-    fe turn[2];      /* w and w^2 */
+    fp52 turn;       /* w */
 } sum_job;
 
 /* Two quads that stand for none, whatever the turn. */
@@ -52,10 +53,64 @@ static void quads_none(fe_rows r[2 * QUAD])
         memcpy(r[i].l, i % QUAD == 1 ? none[i / QUAD].y : none[i / QUAD].x, sizeof r->l);
 }
 
+/* Quads of eight bases, the first `count` of them. The turns of x add up to 0. */
+static void points_slice(fe_rows *r, const AFFINE *const base[8], size_t count, const fp52 *turn)
+{
+    for (int h = 0; h < FE_PARTS; h++) {
+        fp52 x, once, twice;
+        for (int l = 0; l < 8; l++)
+            x.l[l] = base_slice(base[l], 0, h);
+        for (size_t l = 0; l < count; l++) {
+            _mm512_store_si512(r[QUAD * l].l + 8 * h, x.l[l]);
+            _mm512_store_si512(r[QUAD * l + 1].l + 8 * h, base_slice(base[l], 1, h));
+        }
+        v8_transpose(x.l);
+        fp52_mul_open(&once, &x, turn);
+        FP52_UNROLL for (int i = 0; i < 8; i++) twice.l[i] =
+            V8_SUB(V8_SUB(v8_set1(fp52_table(FP52_X_TURN)[i]), x.l[i]), once.l[i]);
+        fp52_carry(&once);
+        fp52_carry(&twice);
+        v8_transpose(once.l);
+        v8_transpose(twice.l);
+        for (size_t l = 0; l < count; l++) {
+            _mm512_store_si512(r[QUAD * l + 2].l + 8 * h, once.l[l]);
+            _mm512_store_si512(r[QUAD * l + 3].l + 8 * h, twice.l[l]);
+        }
+    }
+}
+
 static inline int scalar_kind(const scalar *k) /* 0, 1, or 2: wide */
 {
     uint64_t high = k->l[1] | k->l[2] | k->l[3];
     return high || k->l[0] > 1 ? 2 : (int)k->l[0];
+}
+
+/* Which of 64 scalars are ones, and which are wide. */
+static void scalar_kinds(const scalar *k, size_t count, uint64_t *ones, uint64_t *wide)
+{
+    const uint64_t lowest = 0x1111111111111111; /* of the four words of a scalar */
+    const v8 one = _mm512_set_epi64(0, 0, 0, 1, 0, 0, 0, 1);
+    *ones = *wide = 0;
+    for (size_t i = 0; i + 64 > count && i < count; i++) {
+        int kind = scalar_kind(&k[i]);
+        *ones |= (uint64_t)(kind & 1) << i;
+        *wide |= (uint64_t)(kind >> 1) << i;
+    }
+    for (size_t i = 0; i + 16 <= count && count == 64; i += 16) {
+        uint64_t any = 0, equal = 0;
+        FP52_UNROLL for (size_t l = 0; l < 8; l++)
+        {
+            v8 x = _mm512_loadu_si512(k + i + 2 * l);
+            any |= (uint64_t)_mm512_test_epi64_mask(x, x) << 8 * l;
+            equal |= (uint64_t)_mm512_cmpeq_epi64_mask(x, one) << 8 * l;
+        }
+        any |= any >> 1;
+        equal &= equal >> 1;
+        any = _pext_u64(any | any >> 2, lowest);
+        equal = _pext_u64(equal & equal >> 2, lowest);
+        *ones |= equal << i;
+        *wide |= (any & ~equal) << i;
+    }
 }
 
 static void count_blocks(void *ctx, size_t first, size_t end, unsigned worker)
@@ -63,14 +118,13 @@ static void count_blocks(void *ctx, size_t first, size_t end, unsigned worker)
     sum_job *j = ctx;
     (void)worker;
     for (size_t b = first; b < end; b++) {
-        uint32_t wide = 0, ones = 0;
-        for (size_t i = b * BLOCK; i < (b + 1) * BLOCK && i < j->n; i++) {
-            int kind = scalar_kind(&j->k[i]);
-            wide += (uint32_t)kind >> 1;
-            ones += (uint32_t)kind & 1;
+        j->wide[b] = j->ones[b] = 0;
+        for (size_t w = b * (BLOCK / 64); w < (b + 1) * (BLOCK / 64); w++) {
+            size_t at = 64 * w, left = at < j->n ? j->n - at : 0;
+            scalar_kinds(j->k + at, left < 64 ? left : 64, &j->one_bits[w], &j->wide_bits[w]);
+            j->wide[b] += (uint32_t)__builtin_popcountll(j->wide_bits[w]);
+            j->ones[b] += (uint32_t)__builtin_popcountll(j->one_bits[w]);
         }
-        j->wide[b] = wide;
-        j->ones[b] = ones;
     }
 }
 
@@ -92,19 +146,18 @@ static void convert_group(const sum_job *j, const uint32_t *term, size_t count, 
         base[l] = base[0];
     hexagon_codes_ifma(j->codes + slot, j->stride, (unsigned)count, &j->hex, (const uint64_t(*)[16])words);
     for (size_t l = 0; l < count; l += 8)
-        points_slice(j->points + QUAD * (slot + l), base + l, count - l < 8 ? count - l : 8, j->turn);
+        points_slice(j->points + QUAD * (slot + l), base + l, count - l < 8 ? count - l : 8, &j->turn);
 }
 
 static void convert_blocks(void *ctx, size_t task, unsigned worker)
 {
     const sum_job *j = ctx;
     size_t b = j->block_first + task, slot = j->wide[b] - j->wide[j->block_first], m = 0;
-    uint32_t term[BLOCK + 1];
+    uint32_t term[BLOCK];
     (void)worker;
-    for (size_t i = b * BLOCK; i < (b + 1) * BLOCK && i < j->n; i++) {
-        term[m] = (uint32_t)i;
-        m += scalar_kind(&j->k[i]) == 2;
-    }
+    for (size_t w = b * (BLOCK / 64); w < (b + 1) * (BLOCK / 64); w++)
+        for (uint64_t set = j->wide_bits[w]; set; set &= set - 1)
+            term[m++] = (uint32_t)(64 * w + (size_t)__builtin_ctzll(set));
     for (size_t i = 0; i < m; i += 16) {
         for (size_t l = i + 16; l < i + 32 && l < m; l++) {
             const char *base = (const char *)&j->bases[j->index ? j->index[term[l]] : term[l]];

@@ -162,7 +162,7 @@ static void repeated_bases(void **state)
 /* Subsets of every density, infinities, equal and opposite neighbours, ends inside a word. */
 static void subsets(void **state)
 {
-    static const size_t sizes[] = {1, 63, 64, 65, 1535, 1536, 1537, 20000};
+    static const size_t sizes[] = {1, 63, 64, 65, 1535, 1536, 1537, 3071, 3072, 3073, 4609, 20000};
     size_t n = 20000;
     g1_affine *bases = multiples(n), zero;
     uint64_t *bits = big_alloc((n + 63) / 64 * 8);
@@ -223,6 +223,55 @@ static void subsets(void **state)
     big_free(bases, n * sizeof *bases);
     big_free(bits, (n + 63) / 64 * 8);
     big_free(skip, n);
+}
+
+/* A base whose x alone is 0, that is (0, 2), is no infinity: of order 3, so that three times as many add 0.
+ */
+static void zero_abscissa(void **state)
+{
+    enum { N = 1536 * 4 + 3 };
+    const uint64_t two[6] = {2};
+    g1_affine *bases = multiples(N), odd;
+    uint64_t bits[N / 64 + 1];
+    g1 have, want, with;
+    cuzk_error err;
+    (void)state;
+    memset(&odd, 0, sizeof odd);
+    blst_fp_from_uint64(&odd.y, two);
+    assert_true(blst_p1_affine_on_curve(&odd));
+    memset(bits, 0xff, sizeof bits);
+    bases[5] = bases[1536 + 9] = bases[3 * 1536 + 20] = bases[N - 1] = odd;
+    assert_int_equal(msm_g1_subset_portable(&want, bases, bits, N, NULL, NULL, &err), CUZK_OK);
+    assert_int_equal(msm_g1_subset_ifma(&have, bases, bits, N, NULL, NULL, &err), CUZK_OK);
+    assert_true(blst_p1_is_equal(&want, &have));
+    memset(&bases[N - 1], 0, sizeof bases[0]);
+    assert_int_equal(msm_g1_subset_ifma(&with, bases, bits, N, NULL, NULL, &err), CUZK_OK);
+    assert_false(blst_p1_is_equal(&have, &with));
+    big_free(bases, N * sizeof *bases);
+}
+
+/* Scalars that differ from 0 and 1 in one word only, between zeros and ones, in words and ends of words. */
+static void kinds_of_scalars(void **state)
+{
+    static const scalar kinds[] = {{{0}},          {{1}},          {{2}},
+                                   {{0, 1}},       {{1, 1}},       {{0, 0, 1}},
+                                   {{1, 0, 1}},    {{0, 0, 0, 1}}, {{1, 0, 0, (uint64_t)1 << 61}},
+                                   {{UINT64_MAX}}, {{1}},          {{0}}};
+    enum { N = 4096 + 200 };
+    g1_affine *bases = multiples(N);
+    scalar *k = big_alloc(N * sizeof *k);
+    pool *p = make_pool(2);
+    (void)state;
+    for (size_t n = 1; n <= N; n += n < 130 ? 1 : 1389)
+        for (int round = 0; round < 2; round++) {
+            for (size_t i = 0; i < n; i++)
+                k[i] = kinds[round ? chacha_rng_u32(&rng) % (sizeof kinds / sizeof *kinds)
+                                   : i % (sizeof kinds / sizeof *kinds)];
+            check(bases, NULL, k, n, round ? p : NULL);
+        }
+    pool_destroy(p);
+    big_free(bases, N * sizeof *bases);
+    big_free(k, N * sizeof *k);
 }
 
 static void pick_points_g2(g2_affine *b, scalar *k, size_t n)
@@ -306,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_chunks), cmocka_unit_test(windows),
         cmocka_unit_test(repeated_bases), cmocka_unit_test(subsets),
+        cmocka_unit_test(zero_abscissa),  cmocka_unit_test(kinds_of_scalars),
         cmocka_unit_test(g2_sums),        cmocka_unit_test(memory_and_cancellation),
     };
     if (!cpu_get()->ifma) {
