@@ -15,14 +15,15 @@ typedef struct options {
 } options;
 
 static const char USAGE[] =
-    "usage: cuzk-bench cpu [--rows NAME[:SIZE],...] [--threads N] [--repeat N] [--quick] [--portable] "
-    "[--json]\n"
+    "usage: cuzk-bench cpu [--rows NAME[:SIZE],...] [--threads N] [--repeat N] [--quick] "
+    "[--scalar | --portable] [--json]\n"
     "       cuzk-bench cpu --targets [--threads N] [--repeat N] [--json]\n"
     "  --rows      only these rows, at all their sizes or at one\n"
     "  --threads   threads of our side (default 1; 0: all); references use one\n"
     "  --repeat    the best of N runs is reported (default 3)\n"
     "  --quick     small sizes\n"
-    "  --portable  without vector instructions\n"
+    "  --scalar    without vector instructions\n"
+    "  --portable  without any special instructions\n"
     "  --targets   every target beside its reference, on one thread and on all (default: all, best of 5)\n"
     "  --json      one JSON object\n"
     "T is the time of blst's G1 sum of 2^18 wide scalars on one thread, measured first.\n";
@@ -163,11 +164,13 @@ static int number(const char *text, unsigned least, unsigned most, unsigned *out
 /* -1: go on; otherwise the exit status. */
 static int parse(int argc, char **argv, options *o, bench *b)
 {
-    enum { ROWS = 1, THREADS, REPEAT, QUICK, PORTABLE, TARGETS, JSON, HELP };
+    enum { ROWS = 1, THREADS, REPEAT, QUICK, SCALAR, PORTABLE, TARGETS, JSON, HELP };
     static const struct option LONG[] = {
-        {"rows", 1, NULL, ROWS},       {"threads", 1, NULL, THREADS},   {"repeat", 1, NULL, REPEAT},
-        {"quick", 0, NULL, QUICK},     {"portable", 0, NULL, PORTABLE}, {"json", 0, NULL, JSON},
-        {"targets", 0, NULL, TARGETS}, {"help", 0, NULL, HELP},         {NULL, 0, NULL, 0},
+        {"rows", 1, NULL, ROWS},         {"threads", 1, NULL, THREADS},
+        {"repeat", 1, NULL, REPEAT},     {"quick", 0, NULL, QUICK},
+        {"portable", 0, NULL, PORTABLE}, {"json", 0, NULL, JSON},
+        {"targets", 0, NULL, TARGETS},   {"help", 0, NULL, HELP},
+        {"scalar", 0, NULL, SCALAR},     {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", LONG, NULL)) != -1;) {
         int bad = 0;
@@ -184,8 +187,11 @@ static int parse(int argc, char **argv, options *o, bench *b)
         case QUICK:
             b->quick = 1;
             break;
+        case SCALAR:
+            cpu_force(CPU_SCALAR);
+            break;
         case PORTABLE:
-            cpu_force_portable(1);
+            cpu_force(CPU_PORTABLE);
             break;
         case TARGETS:
             o->targets = 1;

@@ -17,7 +17,7 @@ typedef enum measure {
 typedef struct target {
     const char *row;
     unsigned size, threads; /* 0: all */
-    int portable;           /* without vector instructions; 0: with AVX-512 IFMA */
+    int scalar;             /* without vector instructions; 0: with AVX-512 IFMA */
     measure what;
     double limit;
     const char *peer;       /* what the limit was set against */
@@ -83,7 +83,7 @@ static cuzk_status figures(run_state *s, const target *t, unsigned threads, benc
 {
     for (size_t i = 0; i < s->seen_count; i++) {
         const known *k = &s->seen[i];
-        if (!strcmp(k->t->row, t->row) && k->t->size == t->size && k->t->portable == t->portable &&
+        if (!strcmp(k->t->row, t->row) && k->t->size == t->size && k->t->scalar == t->scalar &&
             k->threads == threads) {
             *f = k->f;
             return CUZK_OK;
@@ -98,12 +98,12 @@ static cuzk_status figures(run_state *s, const target *t, unsigned threads, benc
         pool_keep(one.pool, SIZE_MAX);
     }
     bench_run r = {.b = &one, .row = row_of(t->row), .size = t->size};
-    cpu_force_portable(t->portable);
+    cpu_force(t->scalar ? CPU_SCALAR : CPU_ALL);
     cuzk_status st = r.row->prepare(&r, err);
     if (!st)
         st = bench_measure(&r, f, err);
     r.row->clear(&r);
-    cpu_force_portable(0);
+    cpu_force(CPU_ALL);
     if (one.pool != s->b->pool)
         pool_destroy(one.pool);
     else
@@ -157,7 +157,7 @@ static void print(const target *t, unsigned threads, double v, const bench_figur
 {
     static const char *const UNIT[] = {"x the reference", "T", "s", "core-s", "x one thread"};
     printf("%-14s 2^%-3u %2u thread%s %-8s %10.2f ms %8.4f T   %7.3f %s, target %s %g: %s (%.2f of it)%s%s\n",
-           t->row, t->size, threads, threads > 1 ? "s" : " ", t->portable ? "portable" : "IFMA", f->ms,
+           t->row, t->size, threads, threads > 1 ? "s" : " ", t->scalar ? "scalar" : "IFMA", f->ms,
            f->ms / unit, v, UNIT[t->what], is_least(t) ? ">=" : "<=", t->limit,
            is_met(t, v) ? "met" : "missed", v / t->limit, *t->peer ? "; " : "", t->peer);
     fflush(stdout);
@@ -171,7 +171,7 @@ static void put_json(json_out *j, const target *t, unsigned threads, double v, c
     json_string(j, "row", t->row);
     json_u64(j, "size", t->size);
     json_u64(j, "threads", threads);
-    json_bool(j, "portable", t->portable);
+    json_bool(j, "scalar", t->scalar);
     json_double(j, "ms", f->ms, 3);
     json_string(j, "measure", NAME[t->what]);
     json_double(j, "value", v, 5);
@@ -194,7 +194,7 @@ cuzk_status bench_targets(bench *b, double unit, json_out *j, cuzk_error *err)
         unsigned threads = t->threads ? t->threads : b->threads;
         bench_figures f = {0};
         double v = 0;
-        if ((!t->portable && !cpu_get()->ifma) || threads < t->least_threads)
+        if ((!t->scalar && !cpu_get()->ifma) || threads < t->least_threads)
             continue;
         st = value(s, t, threads, &v, &f, err);
         if (!st && j)

@@ -14,10 +14,10 @@ void doctor_look_at_processor(doctor *d)
     const cpu_features *f = cpu_get();
     int ifma = doctor_pretended("ifma", f->ifma) != 0, sha = doctor_pretended("sha", f->sha_ni) != 0;
     const char *forced = getenv("CUZK_CPU");
-    if (forced && !strcmp(forced, "portable"))
+    if (forced && (!strcmp(forced, "portable") || !strcmp(forced, "scalar")))
         doctor_say(d, NOTE, "processor",
-                   "%s; CUZK_CPU=portable forces the scalar code: unset it, proofs take several times longer",
-                   f->name);
+                   "%s; CUZK_CPU=%s forces the scalar code: unset it, proofs take several times longer",
+                   f->name, forced);
     else if (ifma)
         doctor_say(d, FINE, "processor",
                    "%s, %u threads; AVX-512 IFMA is in use, eight field elements at once", f->name,

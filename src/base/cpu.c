@@ -54,6 +54,15 @@ static unsigned cache_size(int which)
     return v > 0 ? (unsigned)v : 0;
 }
 
+static void use(cpu_form form)
+{
+    in_use = found;
+    if (form != CPU_ALL)
+        in_use.avx2 = in_use.avx512 = in_use.ifma = 0;
+    if (form == CPU_PORTABLE)
+        in_use.adx = in_use.bmi2 = in_use.sha_ni = 0;
+}
+
 static void detect(void)
 {
     snprintf(found.name, sizeof(found.name), "unknown processor");
@@ -63,12 +72,10 @@ static void detect(void)
     found.l1d = cache_size(_SC_LEVEL1_DCACHE_SIZE);
     found.l2 = cache_size(_SC_LEVEL2_CACHE_SIZE);
     found.l3 = cache_size(_SC_LEVEL3_CACHE_SIZE);
-    in_use = found;
     const char *want = getenv("CUZK_CPU");
-    if (want && !strcmp(want, "scalar")) /* the fastest code without vectors */
-        in_use.avx2 = in_use.avx512 = in_use.ifma = 0;
-    if (want && !strcmp(want, "portable"))
-        in_use.adx = in_use.bmi2 = in_use.avx2 = in_use.avx512 = in_use.ifma = in_use.sha_ni = 0;
+    use(want && !strcmp(want, "scalar")     ? CPU_SCALAR
+        : want && !strcmp(want, "portable") ? CPU_PORTABLE
+                                            : CPU_ALL);
 }
 
 const cpu_features *cpu_get(void)
@@ -77,10 +84,8 @@ const cpu_features *cpu_get(void)
     return &in_use;
 }
 
-void cpu_force_portable(int on)
+void cpu_force(cpu_form form)
 {
     pthread_once(&once, detect);
-    in_use = found;
-    if (on)
-        in_use.adx = in_use.bmi2 = in_use.avx2 = in_use.avx512 = in_use.ifma = in_use.sha_ni = 0;
+    use(form);
 }

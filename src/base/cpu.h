@@ -7,10 +7,13 @@ typedef struct cpu_features {
     char name[64];
     unsigned l1d, l2, l3; /* bytes; 0 unknown */
 } cpu_features;
-/* CUZK_CPU in the environment: portable (or cpu_force_portable) switches every special form off, scalar the
- * vector forms only. */
+typedef enum cpu_form {
+    CPU_ALL,     /* what the processor has */
+    CPU_SCALAR,  /* the fastest code without vectors */
+    CPU_PORTABLE /* no special form at all */
+} cpu_form;
+/* CUZK_CPU in the environment, "scalar" or "portable", chooses a form at start. */
 const cpu_features *cpu_get(void);
-/* For tests and benchmarks: 1 forces the scalar forms, 0 returns to what the processor has. Not thread-safe.
- */
-void cpu_force_portable(int on);
+/* For tests and benchmarks. Not thread-safe. */
+void cpu_force(cpu_form form);
 #endif

@@ -67,8 +67,9 @@ class Doctor(Case):
             self.expect(found, subject, "ok", words)
 
     def test_processor(self):
-        _, found, _ = self.look(CUZK_CPU="portable")
-        self.expect(found, "processor", "note", "unset it")
+        for form in ("scalar", "portable"):
+            _, found, _ = self.look(CUZK_CPU=form)
+            self.expect(found, "processor", "note", f"CUZK_CPU={form} forces the scalar code: unset it")
         _, found, _ = self.look(pretend="ifma=0,sha=0")
         self.expect(found, "processor", "note", "no AVX-512 IFMA")
         self.expect(found, "processor", "note", "no SHA instructions")

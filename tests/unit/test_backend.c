@@ -56,9 +56,9 @@ static void test_portable(void **state)
 {
     (void)state;
     cuzk_device_options o = {.threads = 2};
-    cpu_force_portable(1);
+    cpu_force(CPU_PORTABLE);
     run_all(&o);
-    cpu_force_portable(0);
+    cpu_force(CPU_ALL);
 }
 
 static void test_table(void **state)

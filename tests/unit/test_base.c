@@ -439,9 +439,9 @@ static void test_memory_and_processor(void **state)
     big_free(p, n);
     assert_null(big_alloc(SIZE_MAX));
     assert_true(mem_available_bytes() > 0);
-    cpu_force_portable(1);
+    cpu_force(CPU_PORTABLE);
     assert_false(cpu_get()->ifma || cpu_get()->sha_ni);
-    cpu_force_portable(0);
+    cpu_force(CPU_ALL);
 }
 
 int main(void)

@@ -405,7 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {LIST(g1), LIST(g2), cmocka_unit_test(endomorphisms)};
     int failed = cmocka_run_group_tests(tests, open_pool, close_pool);
     if (cpu_get()->adx) {
-        cpu_force_portable(1);
+        cpu_force(CPU_PORTABLE);
         failed += cmocka_run_group_tests_name("without ADX", tests, open_pool, close_pool);
     }
     return failed;

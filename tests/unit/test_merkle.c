@@ -181,7 +181,7 @@ static void verification_of_many(void **state)
         p[i] = &x[i].p;
     }
     for (int portable = 0; portable < 2; portable++) {
-        cpu_force_portable(portable);
+        cpu_force(portable ? CPU_PORTABLE : CPU_ALL);
         for (size_t bad = 0; bad <= N; bad++) {
             /* One wrong path, in turns by its root, by a value above r, by a sibling: the others stay right.
              */
@@ -195,7 +195,7 @@ static void verification_of_many(void **state)
                 node[bad % 3 == 1 ? 31 : 3] ^= bad % 3 == 1 ? 0x80 : 1;
         }
     }
-    cpu_force_portable(0);
+    cpu_force(CPU_ALL);
     free(x);
 }
 

@@ -348,7 +348,7 @@ int main(void)
         failed += cmocka_run_group_tests_name("portable", tests, open_pools, close_pools);
     }
     if (cpu_get()->adx) {
-        cpu_force_portable(1);
+        cpu_force(CPU_PORTABLE);
         failed += cmocka_run_group_tests_name("portable without ADX", tests, open_pools, close_pools);
     }
     return failed;

@@ -359,7 +359,7 @@ int main(void)
     };
     int failed = cmocka_run_group_tests_name("this processor", tests, open_pools, close_pools);
     if (cpu_get()->adx) {
-        cpu_force_portable(1);
+        cpu_force(CPU_PORTABLE);
         failed += cmocka_run_group_tests_name("portable", tests, open_pools, close_pools);
     }
     return failed;

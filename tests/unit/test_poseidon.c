@@ -127,9 +127,9 @@ static void forms_agree(void **state)
             preimage(in, KINDS[i].arity, round, &rng);
             poseidon_hash_ref(&b, kind(i), in);
             for (int portable = 0; portable < 2; portable++) {
-                cpu_force_portable(portable);
+                cpu_force(portable ? CPU_PORTABLE : CPU_ALL);
                 poseidon_hash(&a, kind(i), in);
-                cpu_force_portable(0);
+                cpu_force(CPU_ALL);
                 expect_equal(&a, &b, "hash of arity", KINDS[i].arity);
             }
         }
@@ -143,7 +143,7 @@ static void many_hashes(void **state)
     fr in[25 * POSEIDON_MAX_ARITY], out[26], want;
     math_rng(&rng, 2);
     for (int portable = 0; portable < 2; portable++) {
-        cpu_force_portable(portable);
+        cpu_force(portable ? CPU_PORTABLE : CPU_ALL);
         for (size_t i = 0; i < KIND_COUNT; i++) {
             for (size_t n = 0; n <= 25; n++) {
                 const unsigned arity = KINDS[i].arity;
@@ -159,7 +159,7 @@ static void many_hashes(void **state)
             }
         }
     }
-    cpu_force_portable(0);
+    cpu_force(CPU_ALL);
 }
 
 /* ---- circuit ---- */
@@ -248,9 +248,9 @@ static void witnesses(size_t N)
             preimage(in + k * p->arity, p->arity, k, &rng);
             wcursor_init(&c, &b, 5 + k * stride, k * wires);
             wcursor_bits(&c, 5, 3);
-            cpu_force_portable(k % 2); /* every form must record the same */
+            cpu_force(k % 2 ? CPU_PORTABLE : CPU_ALL); /* every form must record the same */
             poseidon_witness(&c, p, in + k * p->arity, &single[k]);
-            cpu_force_portable(0);
+            cpu_force(CPU_ALL);
             wcursor_finish(&c);
             at[k] = &cursor[k];
             wcursor_init(at[k], &a, 5 + k * stride, k * wires);

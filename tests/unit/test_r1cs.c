@@ -161,7 +161,7 @@ static void test_products(void **state)
         assert_true(a && b);
         for (int k = 0; k < 8; k++) {
             const r1cs *r = k & 1 ? p.u : p.r;
-            cpu_force_portable(k >> 2);
+            cpu_force(k >> 2 ? CPU_PORTABLE : CPU_ALL);
             memset(a, 0xee, n * sizeof(fr));
             memset(b, 0xee, n * sizeof(fr));
             assert_int_equal(r1cs_multiply(r, &p.w, a, b, k & 2 ? two : NULL, &err), CUZK_OK);
@@ -172,7 +172,7 @@ static void test_products(void **state)
             r1cs_multiply_ref(r, &p.w, 0, a);
             expect_rows("A by the oracle", seed, a, p.unrolled.a, n);
         }
-        cpu_force_portable(0);
+        cpu_force(CPU_ALL);
         mem_free(a);
         mem_free(b);
         pair_close(&p);
@@ -274,12 +274,12 @@ static void test_long_rows(void **state)
     r1cs_multiply_ref(r, &w, 0, v[2]);
     r1cs_multiply_ref(r, &w, 1, v[3]);
     for (int portable = 0; portable < 2; portable++) {
-        cpu_force_portable(portable);
+        cpu_force(portable ? CPU_PORTABLE : CPU_ALL);
         assert_int_equal(r1cs_multiply(r, &w, v[0], v[1], two, &err), CUZK_OK);
         expect_rows("A of long rows", 0, v[0], v[2], n.constraints);
         expect_rows("B of long rows", 0, v[1], v[3], n.constraints);
     }
-    cpu_force_portable(0);
+    cpu_force(CPU_ALL);
     for (int i = 0; i < 4; i++)
         mem_free(v[i]);
     witness_clear(&w);

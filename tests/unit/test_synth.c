@@ -180,9 +180,9 @@ static void same_bytes(void **state)
         assert_string_equal(hex, pinned[i].sha256);
         if (seal->sector_size > 2048)
             continue;
-        cpu_force_portable(1);
+        cpu_force(CPU_PORTABLE);
         digest_porep(b, seal, &o, NULL);
-        cpu_force_portable(0);
+        cpu_force(CPU_ALL);
         assert_memory_equal(a, b, 32);
         for (int k = 0; k < 3; k++) {
             synth_options other = o;
