@@ -35,14 +35,13 @@ void blocks_destroy(blocks *b)
     pthread_mutex_destroy(&b->lock);
 }
 
-/* The smallest waiting block that is not more than half too large. */
+/* The smallest waiting block that is not more than twice as large. */
 static block *find_fit(blocks *b, size_t bytes)
 {
     block *best = NULL;
     for (size_t i = 0; i < b->count; i++) {
         block *c = &b->list[i];
-        if (c->used && c->bytes >= bytes && c->bytes <= bytes + bytes / 2 &&
-            (!best || c->bytes < best->bytes))
+        if (c->used && c->bytes >= bytes && c->bytes <= 2 * bytes && (!best || c->bytes < best->bytes))
             best = c;
     }
     return best;

@@ -52,9 +52,11 @@ static void expect(const g1 *have, const fr *times)
     assert_true(blst_p1_is_equal(&want, have));
 }
 
-/* Compares with sum k[i] (index[i] + 1). */
-static void check(const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p)
+/* Compares with sum k[i] (index[i] + 1). chunk: wide terms at a time, without an index, or 0. */
+static void check_chunks(const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                         size_t chunk, pool *p)
 {
+    msm_tuning tuning = {.chunk = chunk};
     fr sum = FR_ZERO, t, m;
     g1 have;
     cuzk_error err;
@@ -64,8 +66,15 @@ static void check(const g1_affine *bases, const uint32_t *index, const scalar *k
         fr_mul(&t, &t, &m);
         fr_add(&sum, &sum, &t);
     }
-    assert_int_equal(msm_g1_ifma(&have, bases, index, k, n, p, NULL, &err), CUZK_OK);
+    assert_int_equal(chunk ? msm_g1_ifma_tuned(&have, bases, k, n, &tuning, p, &err)
+                           : msm_g1_ifma(&have, bases, index, k, n, p, NULL, &err),
+                     CUZK_OK);
     expect(&have, &sum);
+}
+
+static void check(const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n, pool *p)
+{
+    check_chunks(bases, index, k, n, 0, p);
 }
 
 /* More terms than a chunk, on one thread and on several. */
@@ -78,12 +87,13 @@ static void several_chunks(void **state)
     (void)state;
     for (size_t i = 0; i < n; i++)
         math_scalar(&k[i], &rng);
-    check(bases, NULL, k, n, NULL);
     check(bases, NULL, k, n, p);
+    check_chunks(bases, NULL, k, n, (size_t)1 << 18, NULL);
+    check_chunks(bases, NULL, k, n, (size_t)1 << 18, p);
     /* a long run of zeros and ones among them: chunks of uneven blocks */
     for (size_t i = 1000; i < 200000; i++)
         k[i] = (scalar){{i & 1}};
-    check(bases, NULL, k, n, p);
+    check_chunks(bases, NULL, k, n, (size_t)1 << 16, p);
     pool_destroy(p);
     big_free(bases, n * sizeof *bases);
     big_free(k, n * sizeof *k);
