@@ -8,15 +8,21 @@ cuzk_status bench_measure(bench_run *r, bench_figures *f, cuzk_error *err)
 {
     cuzk_status st;
     memset(f, 0, sizeof *f);
+    /* twice before each reference: while one runs, the pool gives back the memory that it kept */
+    unsigned runs = r->row->reference ? 2 : 1;
     for (unsigned i = 0; i < r->b->repeat; i++) {
-        if (r->row->reset)
-            r->row->reset(r);
-        uint64_t wall = clock_ns(), cpu = clock_process_cpu_ns();
-        if ((st = r->row->run(r, err)))
-            return st;
-        double ms = (double)(clock_ns() - wall) / 1e6, cpu_ms = (double)(clock_process_cpu_ns() - cpu) / 1e6;
-        if (!i || ms < f->ms)
-            f->ms = ms, f->cpu_ms = cpu_ms;
+        double ms, cpu_ms;
+        uint64_t wall, cpu;
+        for (unsigned k = 0; k < runs; k++) {
+            if (r->row->reset)
+                r->row->reset(r);
+            wall = clock_ns(), cpu = clock_process_cpu_ns();
+            if ((st = r->row->run(r, err)))
+                return st;
+            ms = (double)(clock_ns() - wall) / 1e6, cpu_ms = (double)(clock_process_cpu_ns() - cpu) / 1e6;
+            if (i + k == 0 || ms < f->ms)
+                f->ms = ms, f->cpu_ms = cpu_ms;
+        }
         if (!r->row->reference)
             continue;
         wall = clock_ns(),

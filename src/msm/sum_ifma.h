@@ -1,11 +1,11 @@
 /* Multi-scalar multiplication: the choice of sizes and the course of a whole sum. Template, after
  * windows_ifma.h and subset_ifma.h. */
 
-/* Wide terms at a time: all of them up to 256 MiB of quads, in G2 128 MiB, then a quarter of them, up to more
- * the larger the windows are, which need more terms to fill their buckets. Sums that start and are stored
- * less often gain 3 to 5 % at 2^20 in G1, on one thread and on two; in G2, where products take more of the
- * time, larger chunks lose 4 %. */
-#define CHUNK_LEAST   (((size_t)1 << 20) / (FE_PARTS * FE_PARTS))
+/* Wide terms at a time: up to 128 MiB of quads, then a quarter of all, up to more the larger the windows are,
+ * which need more terms to fill their buckets. Sums that start and are stored less often gain 3 % at 2^20 in
+ * G1 over half as much; twice as much would gain another 2 %, but costs more to clear when it is fresh; in
+ * G2, where products take more of the time, 256 MiB lose 4 %. */
+#define CHUNK_LEAST   (((size_t)1 << 19) / FE_PARTS)
 #define LARGE_WINDOW  100000 /* buckets of a window, from 13 windows down */
 #define CHUNK_LARGE   ((size_t)1 << 21)
 #define HUGE_WINDOW   400000 /* 12 windows; fewer would take gigabytes for the buckets */

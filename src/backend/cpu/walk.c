@@ -93,8 +93,8 @@ static void take_word(query_piece *q, uint64_t d, uint64_t field, uint64_t bits,
             q->bits[at + 1] |= chosen >> (64 - shift);
         q->set += (uint64_t)__builtin_popcountll(chosen);
     }
-    if ((d & field) ==
-        ~(uint64_t)0) { /* circuits over the field: counting bits would take longer than the rest */
+    /* circuits over the field: counting bits would take longer than the rest */
+    if ((d & field) == ~(uint64_t)0) {
         for (uint32_t i = 0; i < 64; i++) {
             q->position[q->wide] = (uint32_t)q->count + i;
             q->value[q->wide++] = values + i;
