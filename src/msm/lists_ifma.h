@@ -248,8 +248,10 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
         point52 out[8];
         const uint32_t *ahead = s->segment + rank + 8 * (g + 1);
         for (size_t l = 0; l < 8 && rank + 8 * (g + 1) + l < v->segments; l++)
-            for (size_t at = 0; !(ahead[l] & SPARE) && at < sizeof *out; at += 64)
-                __builtin_prefetch((const char *)&v->sums[ahead[l]] + at, 1);
+            if (!(ahead[l] & SPARE)) {
+                prefetch_coordinate(v->sums[ahead[l]].x, 0);
+                prefetch_coordinate(v->sums[ahead[l]].y, 0);
+            }
         lanes_rows(t, g, out);
         for (size_t l = 0; l < 8 && rank + 8 * g + l < v->segments; l++) {
             uint32_t to = s->segment[rank + 8 * g + l];

@@ -42,6 +42,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define JACOBIAN           g1
 #define AFFINE_IS_INF(a)   (fp_is_zero(&(a)->x) && fp_is_zero(&(a)->y))
 #define coord_endomorphism fp_endomorphism
+#define COORD_TURN         FP_BETA
 #define COORD_NEG(r, a)    blst_fp_cneg(r, a, 1)
 #define POINT_FROM_AFFINE  g1_from_affine
 #define POINT_TO_AFFINE    g1_to_affine
@@ -108,17 +109,6 @@ static void points_none(point52 r[2])
     blst_p1_double(&d, blst_p1_generator());
     g1_to_affine(&a, &d);
     point_in(&r[1], &a);
-}
-
-/* The cube root of unity in radix 2^416. */
-static void points_turn(fp52 *r)
-{
-    uint64_t limb[8];
-    fe t, k;
-    fp52_limbs(limb, &FP_BETA);
-    fp52_set1(&t, limb);
-    fp52_set1(&k, FP52_FROM_BLST);
-    fe_mul(r, &t, &k);
 }
 
 #include "msm/lists_ifma.h"

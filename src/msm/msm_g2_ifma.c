@@ -46,6 +46,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define JACOBIAN           g2
 #define AFFINE_IS_INF(a)   (fp2_is_zero(&(a)->x) && fp2_is_zero(&(a)->y))
 #define coord_endomorphism fp2_endomorphism
+#define COORD_TURN         FP_BETA2
 #define COORD_NEG(r, a)    blst_fp2_cneg(r, a, 1)
 #define POINT_FROM_AFFINE  g2_from_affine
 #define POINT_TO_AFFINE    g2_to_affine
@@ -124,18 +125,6 @@ static void points_none(point52 r[2])
     blst_p2_double(&d, blst_p2_generator());
     g2_to_affine(&a, &d);
     point_in(&r[1], &a);
-}
-
-/* The cube root of unity in radix 2^416; it lies in Fp. */
-static void points_turn(fp52 *r)
-{
-    uint64_t limb[8];
-    fp52 t, k;
-    fp52_limbs(limb, &FP_BETA2);
-    fp52_set1(&t, limb);
-    fp52_set1(&k, FP52_FROM_BLST);
-    fp52_mul_open(r, &t, &k);
-    fp52_carry_loose(r);
 }
 
 #include "msm/lists_ifma.h"

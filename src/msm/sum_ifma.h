@@ -42,6 +42,11 @@ static unsigned choose_windows(size_t n)
 #define PIECE_LARGE  8192
 #define PIECES_TRIED 16
 
+static uint32_t idle_threads(uint32_t parts, unsigned threads)
+{
+    return (threads - parts % threads) % threads;
+}
+
 static uint32_t choose_pieces(const hexagon *h, unsigned threads, uint32_t least)
 {
     uint32_t pieces = least, some = threads > 4 ? 4 * threads : 8 * threads, many = 12 * threads, best;
@@ -50,10 +55,9 @@ static uint32_t choose_pieces(const hexagon *h, unsigned threads, uint32_t least
         pieces++;
     best = pieces;
     for (uint32_t p = pieces; p < pieces + PIECES_TRIED && h->buckets / p >= PIECE_LEAST; p++) {
-        uint32_t parts = h->windows * p, best_parts = h->windows * best;
-        uint64_t idle = (threads - parts % threads) % threads,
-                 best_idle = (threads - best_parts % threads) % threads;
-        if (idle * best_parts < best_idle * parts)
+        /* per part, and so per piece, since all windows have as many */
+        if ((uint64_t)idle_threads(h->windows * p, threads) * best <
+            (uint64_t)idle_threads(h->windows * best, threads) * p)
             best = p;
     }
     return best;
@@ -67,8 +71,9 @@ static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
     if (buckets >= LARGE_WINDOW)
         task_keys = TASK_KEYS_LARGE;
     uint32_t group = task_keys / buckets, pieces = (buckets + task_keys - 1) / task_keys;
-    if (threads > 1 && group > (buckets < 2048 ? (windows + 2 * threads - 1) / (2 * threads) : 1))
-        group = buckets < 2048 ? (windows + 2 * threads - 1) / (2 * threads) : 1;
+    uint32_t shared = buckets < PIECE_LEAST ? (windows + 2 * threads - 1) / (2 * threads) : 1;
+    if (threads > 1 && group > shared)
+        group = shared;
     if (group < 1)
         group = 1;
     if (group == 1 && threads > 1)

@@ -53,6 +53,18 @@ static void quads_none(fe_rows r[2 * QUAD])
         memcpy(r[i].l, i % QUAD == 1 ? none[i / QUAD].y : none[i / QUAD].x, sizeof r->l);
 }
 
+/* The cube root of unity that coord_endomorphism multiplies by, in radix 2^416; it lies in Fp. */
+static void points_turn(fp52 *r)
+{
+    uint64_t limb[8];
+    fp52 t, k;
+    fp52_limbs(limb, &COORD_TURN);
+    fp52_set1(&t, limb);
+    fp52_set1(&k, FP52_FROM_BLST);
+    fp52_mul_open(r, &t, &k);
+    fp52_carry_loose(r);
+}
+
 /* Quads of eight bases, the first `count` of them. The turns of x add up to 0. */
 static void points_slice(fe_rows *r, const AFFINE *const base[8], size_t count, const fp52 *turn)
 {
@@ -85,18 +97,21 @@ static inline int scalar_kind(const scalar *k) /* 0, 1, or 2: wide */
     return high || k->l[0] > 1 ? 2 : (int)k->l[0];
 }
 
-/* Which of 64 scalars are ones, and which are wide. */
+/* Which of up to 64 scalars are ones, and which are wide. */
 static void scalar_kinds(const scalar *k, size_t count, uint64_t *ones, uint64_t *wide)
 {
     const uint64_t lowest = 0x1111111111111111; /* of the four words of a scalar */
     const v8 one = _mm512_set_epi64(0, 0, 0, 1, 0, 0, 0, 1);
     *ones = *wide = 0;
-    for (size_t i = 0; i + 64 > count && i < count; i++) {
-        int kind = scalar_kind(&k[i]);
-        *ones |= (uint64_t)(kind & 1) << i;
-        *wide |= (uint64_t)(kind >> 1) << i;
+    if (count < 64) {
+        for (size_t i = 0; i < count; i++) {
+            int kind = scalar_kind(&k[i]);
+            *ones |= (uint64_t)(kind & 1) << i;
+            *wide |= (uint64_t)(kind >> 1) << i;
+        }
+        return;
     }
-    for (size_t i = 0; i + 16 <= count && count == 64; i += 16) {
+    for (size_t i = 0; i < 64; i += 16) {
         uint64_t any = 0, equal = 0;
         FP52_UNROLL for (size_t l = 0; l < 8; l++)
         {
@@ -160,9 +175,7 @@ static void convert_blocks(void *ctx, size_t task, unsigned worker)
             term[m++] = (uint32_t)(64 * w + (size_t)__builtin_ctzll(set));
     for (size_t i = 0; i < m; i += 16) {
         for (size_t l = i + 16; l < i + 32 && l < m; l++) {
-            const char *base = (const char *)&j->bases[j->index ? j->index[term[l]] : term[l]];
-            for (size_t at = 0; at < sizeof(AFFINE); at += 64)
-                _mm_prefetch(base + at, _MM_HINT_T0);
+            prefetch_base(&j->bases[j->index ? j->index[term[l]] : term[l]], 0, sizeof(AFFINE) - 1, 0);
         }
         convert_group(j, term + i, m - i < 16 ? m - i : 16, slot + i);
     }
