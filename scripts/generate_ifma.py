@@ -44,6 +44,11 @@ def scalar(out, name, comment, value):
     out.append("#define %s UINT64_C(0x%x)" % (name, value))
 
 
+def short(k):
+    """k p^2 / 2^364 in units of p, rounded up."""
+    return (k * P >> 364) + 1
+
+
 def fp(out):
     table(out, "FP52_P", "p", limbs(P, 8))
     table(out, "FP52_P_WORDS", "p in words of 64 bits", words(P, 6))
@@ -52,16 +57,20 @@ def fp(out):
     table(out, "FP52_FOLD", "row i: 2^(-52 (7 - i)) mod p, what limb i of a product weighs at limb 7", fold)
     table(out, "FP52_MULTIPLES", "row k: k p, for k < 10", [v for k in range(10) for v in limbs(k * P, 8)])
     table(out, "FP52_ONE", "2^416 mod p", limbs(pow(2, 416, P), 8))
-    table(out, "FP52_INVERSE", "2^480 mod p: makes the Montgomery inverse of blst one of radix 2^416",
-          limbs(pow(2, 480, P), 8))
+    table(out, "FP52_INVERSE", "2^428 mod p: what a Montgomery inverse of blst is multiplied by, see lanes_ifma.h",
+          limbs(pow(2, 428, P), 8))
     table(out, "FP52_FROM_BLST", "2^448 mod p: from radix 2^384 to 2^416", limbs(pow(2, 448, P), 8))
     table(out, "FP52_TO_BLST", "2^352 mod p: blst_fp_mul by it goes from radix 2^416 to 2^384",
           words(pow(2, 352, P), 6))
-    table(out, "FP52_X_OUT", "2^372 mod p: blst_fp_mul by it divides by 2^12", words(pow(2, 372, P), 6))
-    table(out, "FP52_Y_OUT", "2^382 mod p: blst_fp_mul by it divides by 2^2", words(pow(2, 382, P), 6))
+    table(out, "FP52_X_OUT", "2^356 mod p: blst_fp_mul by it divides by 2^28", words(pow(2, 356, P), 6))
+    table(out, "FP52_SHORT_LIFT", "the multiple of p above (10 p)^2 / 2^364", limbs(short(10 * 10) * P, 8))
     # Sums of coordinates: see the bounds in src/msm/lanes_ifma.h.
-    for name, k in (("X_TURN", 4106), ("X_HALF", 2048), ("X_BOUND", 4119), ("X_ADD", 4129), ("X_SUB", 4118),
-                    ("Y_NEG", 5), ("Y_ADD", 11), ("Y_SUB", 10), ("4P", 4), ("8P", 8)):
+    turn = 2**28 + 10
+    square = short(20 * 20) + 8
+    x_sub = turn + square + 1
+    bound = x_sub + 1
+    for name, k in (("X_TURN", turn), ("X_HALF", 2**27), ("X_BOUND", bound), ("X_ADD", bound + square),
+                    ("X_SUB", x_sub), ("Y_NEG", 5), ("Y_ADD", 11), ("Y_SUB", 10), ("4P", 4), ("8P", 8)):
         table(out, "FP52_" + name, "%d p" % k, limbs(k * P, 8))
 
 

@@ -25,11 +25,12 @@ FP52_INLINE void fp2_52_minus_columns(v8 out[16], const fp52 *a, const fp52 *b)
     }
 }
 
-/* c0 = a0 b0 - a1 b1, open, not above 9 p: m holds minus the columns of a1 b1, and receives minus those of
- * a0 b0 + a1 b1. */
-FP52_INLINE void fp2_52_real(fp52 *r, v8 m[16], const fp52 *a, const fp52 *b, fp52_fill *fill, void *ctx)
+/* c0 = a0 b0 - a1 b1, open, lifted: m holds minus the columns of a1 b1, and receives minus those of a0 b0 +
+ * a1 b1. */
+FP52_INLINE void fp2_52_real(fp52 *r, v8 m[16], const fp52 *a, const fp52 *b, int limbs, fp52_fill *fill,
+                             void *ctx)
 {
-    const uint64_t *p = fp52_table(FP52_P);
+    const uint64_t *lift = fp52_table(limbs == FP52_FULL ? FP52_P : FP52_SHORT_LIFT);
     fp52_wide t;
     FP52_UNROLL for (int i = 0; i < 16; i++)
     {
@@ -44,17 +45,18 @@ FP52_INLINE void fp2_52_real(fp52 *r, v8 m[16], const fp52 *a, const fp52 *b, fp
         t.high[i] = _mm512_setzero_si512();
         m[i] = V8_SUB(V8_ADD(m[i], m[i]), t.low[i]);
         if (i < 7)
-            t.digit[i] = i ? V8_ADD(t.low[i], V8_SRA(t.digit[i - 1], 52)) : t.low[i];
+            fp52_wide_digit(&t, i, t.low[i]);
     }
-    t.high[7] = V8_SRA(t.digit[6], 52);
-    fp52_reduce(r, &t, fill, ctx, 0);
-    /* it may have been negative by less than p */
-    FP52_UNROLL for (int i = 0; i < 8; i++) r->l[i] = V8_ADD(r->l[i], v8_set1(p[i]));
+    fp52_reduce(r, &t, limbs, fill, ctx, 0);
+    FP52_UNROLL for (int i = 0; i < 8; i++) r->l[i] = V8_ADD(r->l[i], v8_set1(lift[i]));
 }
 
-/* r = a b, open, below 9 p: three products, two reductions. Factors strict (they are added), below 2^394.
- * fill: other work, called with i from 0 to 15. */
-FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, fp52_fill *fill, void *ctx)
+/* r = a b, open: three products, two reductions. Factors strict (they are added), below 2^415. Full: products
+ * of their parts below 2^794, the result below 10 p. Short: parts below 10 p, the result below 2^406. The
+ * real part is lifted by a multiple of p above what a1 b1 can take from it. fill: other work, called with i
+ * from 0 to 15. */
+FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, int limbs, fp52_fill *fill,
+                                 void *ctx)
 {
     fp52_wide t;
     fp52 sa, sb;
@@ -62,7 +64,7 @@ FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, fp
     fp2_52_minus_columns(m, &a->c[1], &b->c[1]);
     FP52_PART;
     fp52 c0;
-    fp2_52_real(&c0, m, &a->c[0], &b->c[0], fill, ctx);
+    fp2_52_real(&c0, m, &a->c[0], &b->c[0], limbs, fill, ctx);
     FP52_PART;
     FP52_UNROLL for (int i = 0; i < 8; i++)
     {
@@ -82,20 +84,20 @@ FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, fp
         if (i < 7)
             fp52_wide_digit(&t, i, i ? V8_ADD(t.low[i], t.high[i]) : t.low[i]);
     }
-    fp52_reduce(&r->c[1], &t, fill, ctx, 8);
+    fp52_reduce(&r->c[1], &t, limbs, fill, ctx, 8);
     r->c[0] = c0;
 }
 
-/* r = a^2 = (a0 + a1)(a0 - a1) + 2 a0 a1 u, open, below 8 p. The factor strict, below 2^394; bound: a
- * multiple of p above a1. */
-FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t bound[8], fp52_fill *fill,
-                                 void *ctx)
+/* r = a^2 = (a0 + a1)(a0 - a1) + 2 a0 a1 u, open. The factor strict; bound: a multiple of p above a1. Bounds
+ * as of fp52_mul_fill, for twice the factor: nothing is negative. */
+FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t bound[8], int limbs,
+                                 fp52_fill *fill, void *ctx)
 {
     fp52 s, d, e;
     FP52_UNROLL for (int i = 0; i < 8; i++) e.l[i] = V8_ADD(a->c[0].l[i], a->c[0].l[i]);
     fp52_carry_loose(&e);
     fp52 c1;
-    fp52_mul_fill(&c1, &e, &a->c[1], fill, ctx, 0);
+    fp52_mul_fill(&c1, &e, &a->c[1], limbs, fill, ctx, 0);
     FP52_PART;
     FP52_UNROLL for (int i = 0; i < 8; i++)
     {
@@ -104,7 +106,7 @@ FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t boun
     }
     fp52_carry_loose(&s);
     fp52_carry_loose(&d);
-    fp52_mul_fill(&r->c[0], &s, &d, fill, ctx, 8);
+    fp52_mul_fill(&r->c[0], &s, &d, limbs, fill, ctx, 8);
     r->c[1] = c1;
 }
 #endif

@@ -1,11 +1,11 @@
 /* Fp, eight elements at once, with the 52-bit multiply-add of AVX-512 IFMA. Only for files named *_ifma.c.
  *
  * Element i of a vector lies in lane i; l[j] holds limb j, of weight 2^(52 j), of all eight. Montgomery radix
- * R = 2^416. Since R / p > 2^35, a product is below 8 p for any inputs below 2^395: sums need no reduction,
- * only a bound. Limbs come in three states: strict: 0 <= limb < 2^52; loose:  the carry of each limb has been
- * added to the next and is still in the limb above bit 51. Good as a factor only, since the multiplier reads
- * 52 bits; not for sums; open:   any signed limbs whose sum is the value; made strict or loose by a carry.
- * The value must be >= 0. */
+ * R = 2^416. Since R / p > 2^35, a product is hardly above 8 p even where its factors are many times p: sums
+ * need no reduction, only a bound. Limbs come in three states: strict: 0 <= limb < 2^52; loose:  the carry of
+ * each limb has been added to the next and is still in the limb above bit 51. Good as a factor only, since
+ * the multiplier reads 52 bits; not for sums; open:   any signed limbs whose sum is the value; made strict or
+ * loose by a carry. The value must be >= 0. */
 #ifndef FIELD_FP52_H
 #define FIELD_FP52_H
 #include "field/field.h"
@@ -67,8 +67,8 @@ FP52_INLINE const uint64_t *fp52_table(const uint64_t *t)
 
 /* The columns of a product: low[i] and high[i] both weigh 2^(52 i). They are summed apart: every accumulator
  * is then touched once per row of multiply-adds, so that no chain is longer than the multiplier is busy.
- * digit[i]: column i < 7 with the carries from below, of which the multiplier reads 52 bits; columns 7 and up
- * stay open. */
+ * digit[i]: column i < 7 with the carries from below, of which the multiplier reads 52 bits (a short
+ * reduction, below, needs six); the columns themselves stay open. */
 typedef struct fp52_wide {
     v8 low[16], high[16], digit[7];
 } fp52_wide;
@@ -81,8 +81,6 @@ FP52_INLINE void fp52_wide_clear(fp52_wide *t)
 FP52_INLINE void fp52_wide_digit(fp52_wide *t, int i, v8 column)
 {
     t->digit[i] = i ? V8_ADD(column, V8_SRA(t->digit[i - 1], 52)) : column;
-    if (i == 6)
-        t->high[7] = V8_ADD(t->high[7], V8_SRA(t->digit[6], 52));
 }
 
 FP52_INLINE void fp52_wide_row(fp52_wide *t, const fp52 *a, const fp52 *b, int i)
@@ -126,53 +124,58 @@ FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
 /* Other work to spread over a reduction: called with i = first .. first + 7. NULL for none. */
 typedef void fp52_fill(void *ctx, int i);
 
-/* r = t / R, open, below 8 p + t / R: the seven low limbs are replaced at once by their residues at limb 7,
- * without a chain from one to the next; one Montgomery step removes limb 7. Columns may be signed, and t
- * negative: the result is then above t / R and may be negative. */
-FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, fp52_fill *fill, void *ctx, int first)
+/* How many limbs a reduction removes. The short one takes 16 multiply-adds less, but divides by less: factors
+ * a p and b p give up to a b p / 2^364 = 106514 a b, times p. */
+#define FP52_FULL  8
+#define FP52_SHORT 7
+
+/* r = t / 2^(52 limbs), open, below 8 p more: the low limbs but one are replaced at once by their residues at
+ * that one, without a chain from one to the next; a Montgomery step removes it. Columns may be signed, and t
+ * negative: the result is then above t / 2^(52 limbs) and may be negative. Short: |t| < 2^780, and nothing in
+ * column 15. */
+FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, int limbs, fp52_fill *fill, void *ctx, int first)
 {
-    const uint64_t *fold = fp52_table(FP52_FOLD), *p = fp52_table(FP52_P);
+    const uint64_t *fold = fp52_table(FP52_FOLD + 8 * (FP52_FULL - limbs)), *p = fp52_table(FP52_P);
+    const int c = limbs - 1;
     v8 x, m;
-    FP52_UNROLL for (int i = 0; i < 7; i++)
+    t->high[c] = V8_ADD(t->high[c], V8_SRA(t->digit[c - 1], 52));
+    FP52_UNROLL for (int i = 0; i < c; i++)
     {
-        FP52_UNROLL for (int j = 0; j < 8; j++) t->low[7 + j] =
-            V8_LO(t->low[7 + j], t->digit[i], v8_set1(fold[8 * i + j]));
-        FP52_UNROLL for (int j = 0; j < 8; j++) t->high[8 + j] =
-            V8_HI(t->high[8 + j], t->digit[i], v8_set1(fold[8 * i + j]));
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->low[c + j] =
+            V8_LO(t->low[c + j], t->digit[i], v8_set1(fold[8 * i + j]));
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->high[limbs + j] =
+            V8_HI(t->high[limbs + j], t->digit[i], v8_set1(fold[8 * i + j]));
         if (fill)
             fill(ctx, first + i);
     }
-    x = V8_ADD(t->low[7], t->high[7]);
+    x = V8_ADD(t->low[c], t->high[c]);
     m = V8_LO(_mm512_setzero_si512(), x, v8_set1(FP52_N0));
-    FP52_UNROLL for (int j = 1; j < 8; j++) t->low[7 + j] = V8_LO(t->low[7 + j], m, v8_set1(p[j]));
-    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[8 + j] = V8_HI(t->high[8 + j], m, v8_set1(p[j]));
+    FP52_UNROLL for (int j = 1; j < 8; j++) t->low[c + j] = V8_LO(t->low[c + j], m, v8_set1(p[j]));
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[limbs + j] = V8_HI(t->high[limbs + j], m, v8_set1(p[j]));
     x = V8_LO(x, m, v8_set1(p[0]));
-    if (fill)
-        fill(ctx, first + 7);
-    FP52_UNROLL for (int j = 0; j < 8; j++) r->l[j] = V8_ADD(t->low[8 + j], t->high[8 + j]);
+    FP52_UNROLL for (int i = c; fill && i < 8; i++) fill(ctx, first + i);
+    FP52_UNROLL for (int j = 0; j < 8; j++) r->l[j] = V8_ADD(t->low[limbs + j], t->high[limbs + j]);
     r->l[0] = V8_ADD(r->l[0], V8_SRA(x, 52));
 }
 
-/* Factors strict or loose, below 2^395. Results open. */
-FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, fp52_fill *fill, void *ctx, int first)
+/* Factors strict or loose, below 2^416; their product below 2^795, or 2^780 where it is short. Results open,
+ * below 8 p + the product / 2^(52 limbs): 9 p where it is full. */
+FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, int limbs, fp52_fill *fill, void *ctx,
+                               int first)
 {
     fp52_wide t;
     fp52_wide_mul(&t, a, b);
-    fp52_reduce(r, &t, fill, ctx, first);
+    fp52_reduce(r, &t, limbs, fill, ctx, first);
 }
-FP52_INLINE void fp52_sqr_fill(fp52 *r, const fp52 *a, fp52_fill *fill, void *ctx)
+FP52_INLINE void fp52_sqr_fill(fp52 *r, const fp52 *a, int limbs, fp52_fill *fill, void *ctx)
 {
     fp52_wide t;
     fp52_wide_sqr(&t, a);
-    fp52_reduce(r, &t, fill, ctx, 0);
+    fp52_reduce(r, &t, limbs, fill, ctx, 0);
 }
 FP52_INLINE void fp52_mul_open(fp52 *r, const fp52 *a, const fp52 *b)
 {
-    fp52_mul_fill(r, a, b, NULL, NULL, 0);
-}
-FP52_INLINE void fp52_sqr_open(fp52 *r, const fp52 *a)
-{
-    fp52_sqr_fill(r, a, NULL, NULL);
+    fp52_mul_fill(r, a, b, FP52_FULL, NULL, NULL, 0);
 }
 
 /* Lanes whose value, strict and below 10 p, is 0 mod p. */
@@ -205,21 +208,21 @@ FP52_INLINE void v8_transpose(v8 r[8])
     r[3] = _mm512_shuffle_i64x2(c1, c3, 0x88), r[7] = _mm512_shuffle_i64x2(c1, c3, 0xdd);
 }
 
-/* One element of blst, 48 bytes, times 2^SHIFT (12 or 2) as eight strict limbs. */
+/* One element of blst, 48 bytes, times 2^shift (28 or 0) as eight strict limbs. */
 FP52_INLINE v8 fp52_slice(const fp *a, int shift)
 {
-    static const uint8_t pick12[64] __attribute__((aligned(64))) = {
-        63, 63, 0,  1,  2,  3,  4,  5,  5,  6,  7,  8,  9,  10, 11, 12, 11, 12, 13, 14, 15, 16,
-        17, 18, 18, 19, 20, 21, 22, 23, 24, 25, 24, 25, 26, 27, 28, 29, 30, 31, 31, 32, 33, 34,
-        35, 36, 37, 38, 37, 38, 39, 40, 41, 42, 43, 44, 44, 45, 46, 47, 63, 63, 63, 63};
-    static const uint8_t pick2[64] __attribute__((aligned(64))) = {
-        63, 0,  1,  2,  3,  4,  5,  6,  6,  7,  8,  9,  10, 11, 12, 13, 12, 13, 14, 15, 16, 17,
-        18, 19, 19, 20, 21, 22, 23, 24, 25, 26, 25, 26, 27, 28, 29, 30, 31, 32, 32, 33, 34, 35,
-        36, 37, 38, 39, 38, 39, 40, 41, 42, 43, 44, 45, 45, 46, 47, 63, 63, 63, 63, 63};
+    static const uint8_t pick28[64] __attribute__((aligned(64))) = {
+        63, 63, 63, 63, 0,  1,  2,  3,  3,  4,  5,  6,  7,  8,  9,  10, 9,  10, 11, 12, 13, 14,
+        15, 16, 16, 17, 18, 19, 20, 21, 22, 23, 22, 23, 24, 25, 26, 27, 28, 29, 29, 30, 31, 32,
+        33, 34, 35, 36, 35, 36, 37, 38, 39, 40, 41, 42, 42, 43, 44, 45, 46, 47, 63, 63};
+    static const uint8_t pick0[64] __attribute__((aligned(64))) = {
+        0,  1,  2,  3,  4,  5,  6,  7,  6,  7,  8,  9,  10, 11, 12, 13, 13, 14, 15, 16, 17, 18,
+        19, 20, 19, 20, 21, 22, 23, 24, 25, 26, 26, 27, 28, 29, 30, 31, 32, 33, 32, 33, 34, 35,
+        36, 37, 38, 39, 39, 40, 41, 42, 43, 44, 45, 46, 45, 46, 47, 63, 63, 63, 63, 63};
     v8 x = _mm512_maskz_loadu_epi64(0x3f, a);
-    x = _mm512_permutexvar_epi8(_mm512_load_si512(shift == 12 ? pick12 : pick2), x);
-    x = _mm512_srlv_epi64(x, shift == 12 ? _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4)
-                                         : _mm512_set_epi64(2, 6, 2, 6, 2, 6, 2, 6));
+    x = _mm512_permutexvar_epi8(_mm512_load_si512(shift ? pick28 : pick0), x);
+    x = _mm512_srlv_epi64(x, shift ? _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4)
+                                   : _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0));
     return v8_mask52(x);
 }
 

@@ -61,10 +61,10 @@ static const uint64_t FP52_ONE[8] __attribute__((aligned(64), unused)) = {
     0x6480ea8e9b9af, 0x65766c8fe444f, 0x8b540fea96f7d, 0x3b2ee82efd422,
     0xa6723e5f0ade5, 0xff6eb6fdd4230, 0xe06ef23c24a25, 0x14c8e,
 };
-/* 2^480 mod p: makes the Montgomery inverse of blst one of radix 2^416 */
+/* 2^428 mod p: what a Montgomery inverse of blst is multiplied by, see lanes_ifma.h */
 static const uint64_t FP52_INVERSE[8] __attribute__((aligned(64), unused)) = {
-    0x6a0c0a653f6fc, 0xdf21bc8d58e0c, 0x63665a0c7a249, 0xf6cc74d9c6d43,
-    0xb33c525492b6b, 0xc5935a887f8c8, 0x487a48f1eb623, 0x1447c,
+    0x9ea8e9fddebbd, 0x1d9e0a47ce674, 0x794f6cad2ca68, 0x3d64a09f36995,
+    0xec52a8410e356, 0x58369adfabd89, 0x35917e957b5b2, 0x17326,
 };
 /* 2^448 mod p: from radix 2^384 to 2^416 */
 static const uint64_t FP52_FROM_BLST[8] __attribute__((aligned(64), unused)) = {
@@ -76,40 +76,40 @@ static const uint64_t FP52_TO_BLST[6] __attribute__((aligned(64), unused)) = {
     0x0, 0x0, 0x0, 0x0,
     0x0, 0x100000000,
 };
-/* 2^372 mod p: blst_fp_mul by it divides by 2^12 */
+/* 2^356 mod p: blst_fp_mul by it divides by 2^28 */
 static const uint64_t FP52_X_OUT[6] __attribute__((aligned(64), unused)) = {
     0x0, 0x0, 0x0, 0x0,
-    0x0, 0x10000000000000,
+    0x0, 0x1000000000,
 };
-/* 2^382 mod p: blst_fp_mul by it divides by 2^2 */
-static const uint64_t FP52_Y_OUT[6] __attribute__((aligned(64), unused)) = {
-    0x8c0200000000aaaa, 0xc2a800029d580000, 0x319e5abe129e13b7, 0x371168f618f5da81,
-    0x69c8b0937968a651, 0xbfddc2b8d0032cb,
+/* the multiple of p above (10 p)^2 / 2^364 */
+static const uint64_t FP52_SHORT_LIFT[8] __attribute__((aligned(64), unused)) = {
+    0xfffc9d350d790, 0x13e1938e89594, 0xd5b89bb1d6b87, 0x607fc9ad2bc5f,
+    0x94dad9d14f06c, 0x234a6b40cd262, 0xe106846d4e43e, 0x10825bc6554,
 };
-/* 4106 p */
+/* 268435466 p */
 static const uint64_t FP52_X_TURN[8] __attribute__((aligned(64), unused)) = {
-    0x5fffffaa75aae, 0x82d47fb9d33f, 0x24bdf53f2b7eb, 0xb1ed151249b4b,
-    0x161614269d45e, 0x8ff1535bc236b, 0x6be3d68a6b8a9, 0x1a115295,
+    0x5faaaaffcaaae, 0xf2e8e7effd43f, 0x4d45d691dcd3f, 0xc8a4175349abe,
+    0x23be1445d79a5, 0x4947ec173c352, 0x18fe3b0bc8253, 0x1a0111fa7a2b,
 };
-/* 2048 p */
+/* 134217728 p */
 static const uint64_t FP52_X_HALF[8] __attribute__((aligned(64), unused)) = {
-    0xffffffd555800, 0x8a9ffffdcff7f, 0x7b120f55ffff5, 0xfb39869507b58,
-    0x3ba5c279c2895, 0x3db21a5d66bb2, 0x1cbff34d258dd, 0xd0088f5,
+    0xffd5558000000, 0xfffdcff7fffff, 0xf55ffff58a9f, 0x869507b587b12,
+    0xc279c2895fb39, 0x1a5d66bb23ba5, 0xf34d258dd3db2, 0xd0088f51cbf,
 };
-/* 4119 p */
+/* 311040724 p */
 static const uint64_t FP52_X_BOUND[8] __attribute__((aligned(64), unused)) = {
-    0x8fffffaa3055d, 0xf72e8bfb99a5e, 0x9485f298173ea, 0xa5a5528cfbe13,
-    0x17b70182a3220, 0xf77594c699fda, 0xfa328e75c8e79, 0x1a267373,
+    0xbf9d1fd3cb39c, 0x355c7e2a1fed2, 0xd2c21bec6335c, 0x61d45f0330d7,
+    0x15f40abe2be8a, 0xeafeb7bb658e3, 0xcf7c3cb121a3a, 0x1e21a8fc5029,
 };
-/* 4129 p */
+/* 353645980 p */
 static const uint64_t FP52_X_ADD[8] __attribute__((aligned(64), unused)) = {
-    0xefffffa9fb00b, 0xea1bd3fb96e9d, 0xc31fc92b42bea, 0x611f5a75362ad,
-    0xb68190b5bb553, 0xc02b3678ebe0, 0x2c967e65e9569, 0x1a36b41f,
+    0x3f8f94a7d6734, 0x7a6d6c6443226, 0x821f9cc314178, 0x1e17a62b772d2,
+    0x1b9b17c5e1c64, 0x556616d8f78d9, 0x48b30e59a7d8c, 0x22423ffae606,
 };
-/* 4118 p */
+/* 311040723 p */
 static const uint64_t FP52_X_SUB[8] __attribute__((aligned(64), unused)) = {
-    0x9fffffaa35ab2, 0xf87d37fb99ebe, 0x297690562c7ea, 0x92e5eb5c29404,
-    0xa16f8cca53e9b, 0xdbcdde834e50c, 0xdb8ef6775f42e, 0x1a24d362,
+    0xcf9d1fd3d08f1, 0x36ab2a2a20332, 0x67b2b9aa7875c, 0xf35ddebf606c8,
+    0x9fac9605dcb04, 0xcf57017819e15, 0xb0d8a4b2b7fef, 0x1e21a8fab018,
 };
 /* 5 p */
 static const uint64_t FP52_Y_NEG[8] __attribute__((aligned(64), unused)) = {

@@ -34,8 +34,8 @@ static inline uint32_t fixed_idle(const fixed_job *j)
     return ROW_REF(j->windows * j->half + 1);
 }
 
-/* A coordinate of blst from limbs that stand for it times 2^shift, modulo p, and are below (2^shift + 1) p: a
- * Montgomery step of shift bits leaves less than 3p. point_out takes any value and many times as long. */
+/* A coordinate of blst from limbs of lanes_rows that stand for it times 2^shift (28 or 0), modulo p: a
+ * Montgomery step of shift bits leaves less than 5p. point_out takes any value and many times as long. */
 static void fixed_coord(fp *r, const uint64_t l[8], unsigned shift)
 {
     uint64_t w[8] = {l[0] | l[1] << 52,
@@ -55,8 +55,8 @@ static void fixed_coord(fp *r, const uint64_t l[8], unsigned shift)
     }
     w[6] += (uint64_t)t;
     for (int i = 0; i < 6; i++)
-        w[i] = w[i] >> shift | w[i + 1] << (64 - shift);
-    for (int k = 0; k < 2; k++) {
+        w[i] = (uint64_t)(((unsigned __int128)w[i + 1] << 64 | w[i]) >> shift);
+    for (int k = 0; k < 4; k++) {
         uint64_t d[6], borrow = 0;
         for (int i = 0; i < 6; i++) {
             unsigned __int128 s = (unsigned __int128)w[i] - FP52_P_WORDS[i] - borrow;
@@ -72,8 +72,8 @@ static void fixed_coord(fp *r, const uint64_t l[8], unsigned shift)
 static void fixed_point(AFFINE *r, const point52 *p)
 {
     for (int h = 0; h < FE_PARTS; h++) {
-        fixed_coord((fp *)&r->x + h, p->x + 8 * h, 12);
-        fixed_coord((fp *)&r->y + h, p->y + 8 * h, 2);
+        fixed_coord((fp *)&r->x + h, p->x + 8 * h, 28);
+        fixed_coord((fp *)&r->y + h, p->y + 8 * h, 0);
     }
 }
 

@@ -15,14 +15,17 @@
  * product that is 0 reveals equal or opposite points: those lanes are then finished one by one and the first
  * pass is repeated, so that the ordinary case pays nothing for them.
  *
- * Coordinates. blst holds x 2^384 mod p. Shifted left by 12 bits it serves, unreduced, as X = x 2^12 2^384 in
- * radix 2^416, that is, as x 2^-20; y, shifted by 2, as y 2^-30. As (2^-20)^3 = (2^-30)^2 the map (x, y) ->
- * (x 2^-20, y 2^-30) goes to an isomorphic curve and commutes with the formulas above: bases need no
- * conversion.
+ * Coordinates. Two products are short (fp52.h): the inverse of d, which only meets the numerator, and the
+ * square of lambda. With x kept as x 2^a, lambda as lambda 2^g, y as y 2^b, the formulas ask for 2 g - 364 =
+ * a and g + a - 416 = b, so b = 3 a / 2 - 234. blst holds x 2^384 mod p: its words shifted left by 28 bits,
+ * unreduced, give a = 412, and b is 384: y is what blst holds, and bases need no conversion. g is then 388,
+ * which it becomes where the inverse of a product v, as a number, is 2^780 / v.
  *
- * Bounds, in multiples of p: point x < 4096, the third turn of it, 4106 - x - w x, at most 4106, y < 5; sum
- * nx < 4119, ny < 11; d < 8226; products < 9. One conditional subtraction keeps each: nx' before it < 4106 +
- * 4129, after it < max(4118, 4106 + 4129 - 4118) + 1/1000. */
+ * Bounds, in multiples of p: products < 9 (G2: 10), short ones < L2 = 20^2 p / 2^364 + 9, about 2^25.3, since
+ * their factors are such products or (G2) sums of two. Point x < 2^28, the third turn of it, T - x - w x with
+ * T = 2^28 + 10, at most T, y < 5; sum nx < N = T + L2 + 2, ny < 11; d < T + N. Factors are below 2 N p <
+ * 2^410. One conditional subtraction keeps each sum: nx' before it < T + N + L2, after it < max(S, T + N +
+ * L2 - S) + 1/1000 with S = N - 1. N - 2^27 < 2^28: another one makes a point of a sum. */
 
 #define FE_LIMBS (8 * FE_PARTS)
 #define LANES    1536
@@ -100,7 +103,7 @@ FP52_INLINE const fp *base_coordinate(const AFFINE *a, int second)
 }
 FP52_INLINE v8 base_slice(const AFFINE *a, int second, int h)
 {
-    return fp52_slice(base_coordinate(a, second) + h, second ? 2 : 12);
+    return fp52_slice(base_coordinate(a, second) + h, second ? 0 : 28);
 }
 
 /* direct: references count s->bases. */
@@ -276,24 +279,24 @@ FP52_INLINE void run_fill(fp52_fill *fill, step *t)
 }
 
 /* r = a b, a factor, with the filling of t in between. */
-#define DEFINE_MUL_FILL(name, fill)                                                                          \
+#define DEFINE_MUL_FILL(name, limbs, fill)                                                                   \
     static __attribute__((noinline)) void name(fe *r, const fe *a, const fe *b, step *t)                     \
     {                                                                                                        \
         fe x;                                                                                                \
-        FE_MUL_FILL(&x, a, b, fill, t);                                                                      \
+        FE_MUL_FILL(&x, a, b, limbs, fill, t);                                                               \
         fe_carry_factor(&x);                                                                                 \
         *r = x;                                                                                              \
     }
-DEFINE_MUL_FILL(mul_with_d, fill_d)
-DEFINE_MUL_FILL(mul_with_numerator, fill_numerator)
-DEFINE_MUL_FILL(mul_with_y, fill_y)
-static __attribute__((noinline)) void sqr_with_x(fe *r, const fe *a, step *t)
+DEFINE_MUL_FILL(mul_with_d, FP52_FULL, fill_d)
+DEFINE_MUL_FILL(mul_with_numerator, FP52_FULL, fill_numerator)
+DEFINE_MUL_FILL(mul_short_with_y, FP52_SHORT, fill_y)
+static __attribute__((noinline)) void sqr_short_with_x(fe *r, const fe *a, step *t)
 {
-    FE_SQR_FILL(r, a, fill_x, t);
+    FE_SQR_SHORT_FILL(r, a, fill_x, t);
 }
 static __attribute__((noinline)) void mul_open_with_x(fe *r, const fe *a, const fe *b, step *t)
 {
-    FE_MUL_FILL(r, a, b, fill_x, t);
+    FE_MUL_FILL(r, a, b, FP52_FULL, fill_x, t);
 }
 
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
@@ -368,11 +371,11 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
     size_t g = groups;
     if (g & 1) {
         g--;
-        fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
+        fe_mul_short(&t[0].inverse, &chain[0], &s->before[g]);
         step_gather(&t[0], ref, g, direct);
         mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
-        fe_sqr_open(&t[0].square, &t[0].lambda);
+        fe_sqr_short_open(&t[0].square, &t[0].lambda);
         run_fill(fill_x, &t[0]);
         fe_mul_open(&t[0].square, &t[0].lambda, &t[0].e);
         run_fill(fill_y, &t[0]);
@@ -380,11 +383,11 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
     for (int started = 0; g; started = 1) {
         g -= 2;
         if (started) {
-            mul_with_y(&t[0].inverse, &chain[0], &s->before[g], &t[0]);
-            mul_with_y(&t[1].inverse, &chain[1], &s->before[g + 1], &t[1]);
+            mul_short_with_y(&t[0].inverse, &chain[0], &s->before[g], &t[0]);
+            mul_short_with_y(&t[1].inverse, &chain[1], &s->before[g + 1], &t[1]);
         } else {
-            fe_mul(&t[0].inverse, &chain[0], &s->before[g]);
-            fe_mul(&t[1].inverse, &chain[1], &s->before[g + 1]);
+            fe_mul_short(&t[0].inverse, &chain[0], &s->before[g]);
+            fe_mul_short(&t[1].inverse, &chain[1], &s->before[g + 1]);
         }
         step_gather(&t[0], ref, g, direct);
         if (next) /* sixteen references a line, read backwards */
@@ -397,9 +400,9 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
         prefetch_second(s, ref, next, g, 8, direct);
         fe_mul(&t[1].lambda, &t[1].lambda, &t[1].inverse);
-        fe_sqr_open(&t[0].square, &t[0].lambda);
+        fe_sqr_short_open(&t[0].square, &t[0].lambda);
         prefetch_second(s, ref, next, g, 12, direct);
-        sqr_with_x(&t[1].square, &t[1].lambda, &t[0]);
+        sqr_short_with_x(&t[1].square, &t[1].lambda, &t[0]);
         mul_open_with_x(&t[0].square, &t[0].lambda, &t[0].e, &t[1]);
         fe_mul_open(&t[1].square, &t[1].lambda, &t[1].e);
     }

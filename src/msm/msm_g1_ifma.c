@@ -6,14 +6,14 @@
 #include "msm/hexagon.h"
 #include "msm/msm_private.h"
 
-#define FE_PARTS                        1
-#define FE_STRICT                       0
-#define FE_MUL_FILL(r, a, b, fill, ctx) fp52_mul_fill(r, a, b, fill, ctx, 0)
-#define FE_SQR_FILL(r, a, fill, ctx)    fp52_sqr_fill(r, a, fill, ctx)
+#define FE_PARTS                               1
+#define FE_STRICT                              0
+#define FE_MUL_FILL(r, a, b, limbs, fill, ctx) fp52_mul_fill(r, a, b, limbs, fill, ctx, 0)
+#define FE_SQR_SHORT_FILL(r, a, fill, ctx)     fp52_sqr_fill(r, a, FP52_SHORT, fill, ctx)
 typedef fp52 fe;
 
-/* Out of line: one copy of the multiplier in the instruction and operation caches. Results of fe_mul are
- * loose. */
+/* Out of line: one copy of the multiplier in the instruction and operation caches. Results are loose, of
+ * names with "open" open. */
 static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
 {
     fp52 t;
@@ -21,13 +21,20 @@ static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
     fp52_carry_loose(&t);
     *r = t;
 }
+static __attribute__((noinline)) void fe_mul_short(fe *r, const fe *a, const fe *b)
+{
+    fp52 t;
+    fp52_mul_fill(&t, a, b, FP52_SHORT, NULL, NULL, 0);
+    fp52_carry_loose(&t);
+    *r = t;
+}
 static __attribute__((noinline)) void fe_mul_open(fe *r, const fe *a, const fe *b)
 {
     fp52_mul_open(r, a, b);
 }
-static __attribute__((noinline)) void fe_sqr_open(fe *r, const fe *a)
+static __attribute__((noinline)) void fe_sqr_short_open(fe *r, const fe *a)
 {
-    fp52_sqr_open(r, a);
+    fp52_sqr_fill(r, a, FP52_SHORT, NULL, NULL);
 }
 FP52_INLINE void fe_carry_factor(fe *r)
 {
@@ -51,7 +58,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_MUL_U32      g1_mul_u32
 #define POINT_ADD_AFFINE   g1_add_affine
 
-/* Sets every lane to the inverse of lane 0 (loose); 0 if that is 0. */
+/* Sets every lane to 2^780 / lane 0 (loose); 0 if that is 0. */
 static int fe_invert_lane(fe *a)
 {
     uint64_t limb[8];
@@ -84,19 +91,14 @@ static void point_out(g1_affine *r, const struct point52 *p);
 
 #include "msm/lanes_ifma.h"
 
-static void coord_out(fp *r, const uint64_t limb[8], const uint64_t scale[6])
-{
-    fp k;
-    memcpy(&k, scale, sizeof k);
-    fp52_canonical(r, limb);
-    blst_fp_mul(r, r, &k);
-}
-
 /* A row as a point of blst; the way back is point_in. */
 static void point_out(g1_affine *r, const point52 *p)
 {
-    coord_out(&r->x, p->x, FP52_X_OUT);
-    coord_out(&r->y, p->y, FP52_Y_OUT);
+    fp k;
+    memcpy(&k, FP52_X_OUT, sizeof k);
+    fp52_canonical(&r->x, p->x);
+    blst_fp_mul(&r->x, &r->x, &k);
+    fp52_canonical(&r->y, p->y);
 }
 
 /* Two points that stand for none: the generator and its double. */

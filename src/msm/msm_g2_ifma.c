@@ -12,8 +12,9 @@ typedef union fe {
     v8 l[16];
     fp2_52 e;
 } fe;
-#define FE_MUL_FILL(r, a, b, fill, ctx) fp2_52_mul_fill(&(r)->e, &(a)->e, &(b)->e, fill, ctx)
-#define FE_SQR_FILL(r, a, fill, ctx)    fp2_52_sqr_fill(&(r)->e, &(a)->e, FP52_Y_SUB, fill, ctx)
+#define FE_MUL_FILL(r, a, b, limbs, fill, ctx) fp2_52_mul_fill(&(r)->e, &(a)->e, &(b)->e, limbs, fill, ctx)
+#define FE_SQR_SHORT_FILL(r, a, fill, ctx)                                                                   \
+    fp2_52_sqr_fill(&(r)->e, &(a)->e, FP52_Y_SUB, FP52_SHORT, fill, ctx)
 
 FP52_INLINE void fe_carry_factor(fe *r)
 {
@@ -24,17 +25,24 @@ FP52_INLINE void fe_carry_factor(fe *r)
 static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
 {
     fe t;
-    fp2_52_mul_fill(&t.e, &a->e, &b->e, NULL, NULL);
+    fp2_52_mul_fill(&t.e, &a->e, &b->e, FP52_FULL, NULL, NULL);
+    fe_carry_factor(&t);
+    *r = t;
+}
+static __attribute__((noinline)) void fe_mul_short(fe *r, const fe *a, const fe *b)
+{
+    fe t;
+    fp2_52_mul_fill(&t.e, &a->e, &b->e, FP52_SHORT, NULL, NULL);
     fe_carry_factor(&t);
     *r = t;
 }
 static __attribute__((noinline)) void fe_mul_open(fe *r, const fe *a, const fe *b)
 {
-    fp2_52_mul_fill(&r->e, &a->e, &b->e, NULL, NULL);
+    fp2_52_mul_fill(&r->e, &a->e, &b->e, FP52_FULL, NULL, NULL);
 }
-static __attribute__((noinline)) void fe_sqr_open(fe *r, const fe *a)
+static __attribute__((noinline)) void fe_sqr_short_open(fe *r, const fe *a)
 {
-    fp2_52_sqr_fill(&r->e, &a->e, FP52_Y_SUB, NULL, NULL);
+    fp2_52_sqr_fill(&r->e, &a->e, FP52_Y_SUB, FP52_SHORT, NULL, NULL);
 }
 FP52_INLINE void fe_set_one(fe *r)
 {
@@ -55,7 +63,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_MUL_U32      g2_mul_u32
 #define POINT_ADD_AFFINE   g2_add_affine
 
-/* Sets every lane to the inverse of lane 0; 0 if that is 0. */
+/* Sets every lane to 2^780 / lane 0; 0 if that is 0. */
 static int fe_invert_lane(fe *a)
 {
     fp2 v;
@@ -98,21 +106,16 @@ static void point_out(g2_affine *r, const struct point52 *p);
 
 #include "msm/lanes_ifma.h"
 
-static void coord_out(fp2 *r, const uint64_t limb[16], const uint64_t scale[6])
-{
-    fp k;
-    memcpy(&k, scale, sizeof k);
-    for (int h = 0; h < 2; h++) {
-        fp52_canonical(&r->fp[h], limb + 8 * h);
-        blst_fp_mul(&r->fp[h], &r->fp[h], &k);
-    }
-}
-
 /* A row as a point of blst; the way back is point_in. */
 static void point_out(g2_affine *r, const point52 *p)
 {
-    coord_out(&r->x, p->x, FP52_X_OUT);
-    coord_out(&r->y, p->y, FP52_Y_OUT);
+    fp k;
+    memcpy(&k, FP52_X_OUT, sizeof k);
+    for (int h = 0; h < 2; h++) {
+        fp52_canonical(&r->x.fp[h], p->x + 8 * h);
+        blst_fp_mul(&r->x.fp[h], &r->x.fp[h], &k);
+        fp52_canonical(&r->y.fp[h], p->y + 8 * h);
+    }
 }
 
 /* Two points that stand for none: the generator and its double. */

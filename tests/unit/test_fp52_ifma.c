@@ -85,42 +85,75 @@ static void assert_below(const fp52 *v, uint64_t k)
     }
 }
 
-/* a b 2^-416 mod p. */
-static void product(fp *r, const fp *a, const fp *b)
+/* x 2^-32 mod p, or 2^20 x: what blst_fp_mul of radix 2^384 leaves to one that removes so many limbs. */
+static void rescale(fp *x, int limbs)
 {
     fp k;
     memcpy(&k, FP52_TO_BLST, sizeof k);
+    blst_fp_mul(x, x, &k);
+    for (int i = 52 * limbs; i < 416; i++)
+        blst_fp_add(x, x, x);
+}
+
+/* a b 2^(-52 limbs) mod p. */
+static void product(fp *r, const fp *a, const fp *b, int limbs)
+{
     blst_fp_mul(r, a, b);
-    blst_fp_mul(r, r, &k);
+    rescale(r, limbs);
+}
+
+/* A number below k: an edge or random. */
+static uint64_t pick_below(uint64_t k)
+{
+    uint32_t how = chacha_rng_u32(&rng) % 4;
+    return how == 0 ? 0 : how == 1 ? k - 1 : random_word() % k;
+}
+
+/* Factors below a p and b p, as large as lanes_ifma.h has them. */
+typedef struct factors {
+    uint64_t a, b;
+    int limbs;
+} factors;
+#define TWO_SUMS  622081448 /* 2 N */
+#define SHORT_ONE 106514    /* p / 2^364 */
+
+static void fp_products_of(const factors *f)
+{
+    fp a[8], b[8], want, have;
+    fp52 x, y, z, s;
+    uint64_t more = f->limbs == FP52_SHORT ? SHORT_ONE : 0;
+    for (int l = 0; l < 8; l++) {
+        pick_fp(&a[l]);
+        pick_fp(&b[l]);
+        put(&x, l, &a[l], pick_below(f->a));
+        put(&y, l, &b[l], pick_below(f->b));
+    }
+    fp52_mul_fill(&z, &x, &y, f->limbs, NULL, NULL, 0);
+    fp52_sqr_fill(&s, &y, f->limbs, NULL, NULL);
+    fp52_carry(&z);
+    fp52_carry(&s);
+    assert_below(&z, 9 + f->a * f->b * more);
+    assert_below(&s, 9 + f->b * f->b * more);
+    for (int l = 0; l < 8; l++) {
+        product(&want, &a[l], &b[l], f->limbs);
+        get(&have, &z, l);
+        assert_memory_equal(&want, &have, sizeof want);
+        product(&want, &b[l], &b[l], f->limbs);
+        get(&have, &s, l);
+        assert_memory_equal(&want, &have, sizeof want);
+    }
 }
 
 static void fp_products(void **state)
 {
+    static const factors f[] = {{16000, 16000, FP52_FULL},
+                                {TWO_SUMS, 10, FP52_FULL},
+                                {100 * SHORT_ONE + 8, 16, FP52_FULL},
+                                {10, 10, FP52_SHORT}};
     (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
-        fp a[8], b[8], want, have;
-        fp52 x, y, z, s;
-        for (int l = 0; l < 8; l++) {
-            pick_fp(&a[l]);
-            pick_fp(&b[l]);
-            put(&x, l, &a[l], chacha_rng_u32(&rng) % 16000);
-            put(&y, l, &b[l], round % 2 ? 0 : chacha_rng_u32(&rng) % 16000);
-        }
-        fp52_mul_open(&z, &x, &y);
-        fp52_sqr_open(&s, &x);
-        fp52_carry(&z);
-        fp52_carry(&s);
-        assert_below(&z, 9);
-        assert_below(&s, 9);
-        for (int l = 0; l < 8; l++) {
-            product(&want, &a[l], &b[l]);
-            get(&have, &z, l);
-            assert_memory_equal(&want, &have, sizeof want);
-            product(&want, &a[l], &a[l]);
-            get(&have, &s, l);
-            assert_memory_equal(&want, &have, sizeof want);
-        }
-    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < sizeof f / sizeof *f; i++)
+            fp_products_of(&f[i]);
 }
 
 /* Loose limbs of a difference give the same product as strict ones. */
@@ -169,17 +202,17 @@ static void fp_zero_lanes(void **state)
     }
 }
 
-/* Slices of blst's memory are the number times 2^12 or 2^2, limb by limb; transposing twice changes nothing.
- */
+/* Slices of blst's memory are the number times 2^28 or as it is, limb by limb; transposing twice changes
+ * nothing. */
 static void fp_memory(void **state)
 {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        static const int shift[2] = {12, 2};
+        static const int shift[2] = {28, 0};
         fp a, want, have;
         pick_fp(&a);
         for (int k = 0; k < 2; k++) {
-            v8 row = k ? fp52_slice(&a, 2) : fp52_slice(&a, 12);
+            v8 row = k ? fp52_slice(&a, 0) : fp52_slice(&a, 28);
             fp52_canonical(&have, (const uint64_t *)&row);
             want = a;
             for (int i = 0; i < shift[k]; i++)
@@ -203,41 +236,49 @@ static void fp_memory(void **state)
     }
 }
 
-static void fp2_products(void **state)
+static void fp2_products_of(const factors *f)
 {
-    (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
-        fp2 a[8], b[8], want, have;
-        fp2_52 x, y, z, s, t;
-        fp k;
-        memcpy(&k, FP52_TO_BLST, sizeof k);
-        for (int l = 0; l < 8; l++)
-            for (int h = 0; h < 2; h++) {
-                pick_fp(&a[l].fp[h]);
-                pick_fp(&b[l].fp[h]);
-                put(&x.c[h], l, &a[l].fp[h], chacha_rng_u32(&rng) % 8000);
-                put(&y.c[h], l, &b[l].fp[h], chacha_rng_u32(&rng) % 8000);
-                put(&t.c[h], l, &a[l].fp[h], chacha_rng_u32(&rng) % 9);
-            }
-        fp2_52_mul_fill(&z, &x, &y, NULL, NULL);
-        fp2_52_sqr_fill(&s, &t, FP52_Y_SUB, NULL, NULL);
+    fp2 a[8], b[8], want, have;
+    fp2_52 x, y, z, s, t;
+    uint64_t more = f->limbs == FP52_SHORT ? SHORT_ONE : 0;
+    for (int l = 0; l < 8; l++)
         for (int h = 0; h < 2; h++) {
-            fp52_carry(&z.c[h]);
-            fp52_carry(&s.c[h]);
-            assert_below(&z.c[h], 10);
-            assert_below(&s.c[h], 9);
+            pick_fp(&a[l].fp[h]);
+            pick_fp(&b[l].fp[h]);
+            put(&x.c[h], l, &a[l].fp[h], pick_below(f->a));
+            put(&y.c[h], l, &b[l].fp[h], pick_below(f->b));
+            put(&t.c[h], l, &a[l].fp[h], pick_below(10));
         }
-        for (int l = 0; l < 8; l++) {
-            for (int sqr = 0; sqr < 2; sqr++) {
-                blst_fp2_mul(&want, &a[l], sqr ? &a[l] : &b[l]);
-                for (int h = 0; h < 2; h++) {
-                    blst_fp_mul(&want.fp[h], &want.fp[h], &k);
-                    get(&have.fp[h], sqr ? &s.c[h] : &z.c[h], l);
-                }
-                assert_memory_equal(&want, &have, sizeof want);
+    fp2_52_mul_fill(&z, &x, &y, f->limbs, NULL, NULL);
+    fp2_52_sqr_fill(&s, &t, FP52_Y_SUB, f->limbs, NULL, NULL);
+    for (int h = 0; h < 2; h++) {
+        fp52_carry(&z.c[h]);
+        fp52_carry(&s.c[h]);
+        assert_below(&z.c[h], 10 + 2 * f->a * f->b * more);
+        assert_below(&s.c[h], 9 + 20 * 20 * more);
+    }
+    for (int l = 0; l < 8; l++) {
+        for (int sqr = 0; sqr < 2; sqr++) {
+            blst_fp2_mul(&want, &a[l], sqr ? &a[l] : &b[l]);
+            for (int h = 0; h < 2; h++) {
+                rescale(&want.fp[h], f->limbs);
+                get(&have.fp[h], sqr ? &s.c[h] : &z.c[h], l);
             }
+            assert_memory_equal(&want, &have, sizeof want);
         }
     }
+}
+
+static void fp2_products(void **state)
+{
+    static const factors f[] = {{8000, 8000, FP52_FULL},
+                                {TWO_SUMS, 10, FP52_FULL},
+                                {200 * SHORT_ONE + 9, 16, FP52_FULL},
+                                {10, 10, FP52_SHORT}};
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < sizeof f / sizeof *f; i++)
+            fp2_products_of(&f[i]);
 }
 
 static void pick_fr(fr *r)
