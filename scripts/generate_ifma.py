@@ -64,14 +64,18 @@ def fp(out):
           words(pow(2, 352, P), 6))
     table(out, "FP52_X_OUT", "2^356 mod p: blst_fp_mul by it divides by 2^28", words(pow(2, 356, P), 6))
     table(out, "FP52_SHORT_LIFT", "the multiple of p above (10 p)^2 / 2^364", limbs(short(10 * 10) * P, 8))
+    table(out, "FP52_Y_LIFT", "12 p: p more than Y_ADD", limbs(12 * P, 8))
     # Sums of coordinates: see the bounds in src/msm/lanes_ifma.h.
     turn = 2**28 + 10
     square = short(20 * 20) + 8
     x_sub = turn + square + 1
     bound = x_sub + 1
-    for name, k in (("X_TURN", turn), ("X_HALF", 2**27), ("X_BOUND", bound), ("X_ADD", bound + square),
+    x_add = (bound + square + 1) // 2 * 2
+    for name, k in (("X_TURN", turn), ("X_HALF", 2**27), ("X_BOUND", bound),
                     ("X_SUB", x_sub), ("Y_NEG", 5), ("Y_ADD", 11), ("Y_SUB", 10), ("4P", 4), ("8P", 8)):
         table(out, "FP52_" + name, "%d p" % k, limbs(k * P, 8))
+    table(out, "FP52_X_LESS", "-X_ADD, limb by limb", signed_limbs(-x_add * P, 8))
+    table(out, "FP52_X_LESS_HALF", "half of it", signed_limbs(-x_add // 2 * P, 8))
 
 
 def fr(out):

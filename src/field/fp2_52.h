@@ -12,56 +12,50 @@ typedef struct fp2_52 {
  * products of one element, has no registers left, and takes a fifth longer. */
 #define FP52_PART __asm__ volatile("" ::: "memory")
 
-/* Minus the columns of a b. */
-FP52_INLINE void fp2_52_minus_columns(v8 out[16], const fp52 *a, const fp52 *b)
+/* lift, as in fp52_wide_start, minus the columns of a b. */
+FP52_INLINE void fp2_52_minus_columns(v8 out[16], const fp52 *a, const fp52 *b, const uint64_t lift[8],
+                                      int limbs)
 {
-    fp52_wide t;
-    fp52_wide_clear(&t);
+    fp52_wide above, t;
+    fp52_wide_start(&above, lift, limbs);
+    fp52_wide_start(&t, NULL, limbs);
     FP52_UNROLL for (int i = 0; i < 16; i++)
     {
         if (i < 8)
             fp52_wide_row(&t, a, b, i);
-        out[i] = V8_SUB(V8_SUB(_mm512_setzero_si512(), t.low[i]), t.high[i]);
+        out[i] = V8_SUB(above.col[i], t.col[i]);
     }
 }
 
-/* c0 = a0 b0 - a1 b1, open, lifted: m holds minus the columns of a1 b1, and receives minus those of a0 b0 +
- * a1 b1. */
+/* c0 = a0 b0 - a1 b1, open, lifted: m holds the lift minus the columns of a1 b1, and receives it minus those
+ * of a0 b0 + a1 b1. */
 FP52_INLINE void fp2_52_real(fp52 *r, v8 m[16], const fp52 *a, const fp52 *b, int limbs, fp52_fill *fill,
                              void *ctx)
 {
-    const uint64_t *lift = fp52_table(limbs == FP52_FULL ? FP52_P : FP52_SHORT_LIFT);
     fp52_wide t;
-    FP52_UNROLL for (int i = 0; i < 16; i++)
-    {
-        t.low[i] = m[i];
-        t.high[i] = _mm512_setzero_si512();
-    }
+    FP52_UNROLL for (int i = 0; i < 16; i++) t.col[i] = m[i];
     FP52_UNROLL for (int i = 0; i < 16; i++)
     {
         if (i < 8)
             fp52_wide_row(&t, a, b, i);
-        t.low[i] = V8_ADD(t.low[i], t.high[i]);
-        t.high[i] = _mm512_setzero_si512();
-        m[i] = V8_SUB(V8_ADD(m[i], m[i]), t.low[i]);
+        m[i] = V8_SUB(V8_ADD(m[i], m[i]), t.col[i]);
         if (i < 7)
-            fp52_wide_digit(&t, i, t.low[i]);
+            fp52_wide_digit(&t, i);
     }
     fp52_reduce(r, &t, limbs, fill, ctx, 0);
-    FP52_UNROLL for (int i = 0; i < 8; i++) r->l[i] = V8_ADD(r->l[i], v8_set1(lift[i]));
 }
 
 /* r = a b, open: three products, two reductions. Factors strict (they are added), below 2^415. Full: products
- * of their parts below 2^794, the result below 10 p. Short: parts below 10 p, the result below 2^406. The
- * real part is lifted by a multiple of p above what a1 b1 can take from it. fill: other work, called with i
- * from 0 to 15. */
-FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, int limbs, fp52_fill *fill,
-                                 void *ctx)
+ * of their parts below 2^794; short: parts below 10 p, products below 2^405. Both parts are lifted by a
+ * multiple of p: at least P, or SHORT_LIFT, above what a1 b1 can take from the real one. fill: other work,
+ * called with i from 0 to 15. */
+FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, const uint64_t lift[8],
+                                 int limbs, fp52_fill *fill, void *ctx)
 {
     fp52_wide t;
     fp52 sa, sb;
     v8 m[16];
-    fp2_52_minus_columns(m, &a->c[1], &b->c[1]);
+    fp2_52_minus_columns(m, &a->c[1], &b->c[1], lift, limbs);
     FP52_PART;
     fp52 c0;
     fp2_52_real(&c0, m, &a->c[0], &b->c[0], limbs, fill, ctx);
@@ -73,31 +67,22 @@ FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, in
     }
     fp52_carry_loose(&sa);
     fp52_carry_loose(&sb);
-    FP52_UNROLL for (int i = 0; i < 16; i++)
-    {
-        t.low[i] = m[i];
-        t.high[i] = _mm512_setzero_si512();
-    }
-    FP52_UNROLL for (int i = 0; i < 8; i++)
-    {
-        fp52_wide_row(&t, &sa, &sb, i);
-        if (i < 7)
-            fp52_wide_digit(&t, i, i ? V8_ADD(t.low[i], t.high[i]) : t.low[i]);
-    }
+    FP52_UNROLL for (int i = 0; i < 16; i++) t.col[i] = m[i];
+    fp52_wide_mul(&t, &sa, &sb);
     fp52_reduce(&r->c[1], &t, limbs, fill, ctx, 8);
     r->c[0] = c0;
 }
 
 /* r = a^2 = (a0 + a1)(a0 - a1) + 2 a0 a1 u, open. The factor strict; bound: a multiple of p above a1. Bounds
- * as of fp52_mul_fill, for twice the factor: nothing is negative. */
-FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t bound[8], int limbs,
-                                 fp52_fill *fill, void *ctx)
+ * as of fp52_mul_fill, for twice the factor: nothing is negative but start, which is added to both parts. */
+FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t bound[8], const uint64_t start[8],
+                                 int limbs, fp52_fill *fill, void *ctx)
 {
     fp52 s, d, e;
     FP52_UNROLL for (int i = 0; i < 8; i++) e.l[i] = V8_ADD(a->c[0].l[i], a->c[0].l[i]);
     fp52_carry_loose(&e);
     fp52 c1;
-    fp52_mul_fill(&c1, &e, &a->c[1], limbs, fill, ctx, 0);
+    fp52_mul_fill(&c1, &e, &a->c[1], start, limbs, fill, ctx, 0);
     FP52_PART;
     FP52_UNROLL for (int i = 0; i < 8; i++)
     {
@@ -106,7 +91,7 @@ FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t boun
     }
     fp52_carry_loose(&s);
     fp52_carry_loose(&d);
-    fp52_mul_fill(&r->c[0], &s, &d, limbs, fill, ctx, 8);
+    fp52_mul_fill(&r->c[0], &s, &d, start, limbs, fill, ctx, 8);
     r->c[1] = c1;
 }
 #endif

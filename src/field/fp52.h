@@ -65,59 +65,58 @@ FP52_INLINE const uint64_t *fp52_table(const uint64_t *t)
     return t;
 }
 
-/* The columns of a product: low[i] and high[i] both weigh 2^(52 i). They are summed apart: every accumulator
- * is then touched once per row of multiply-adds, so that no chain is longer than the multiplier is busy.
- * digit[i]: column i < 7 with the carries from below, of which the multiplier reads 52 bits (a short
- * reduction, below, needs six); the columns themselves stay open. */
+/* The columns of a product; column i weighs 2^(52 i). digit[i]: column i < 7 with the carries from below, of
+ * which the multiplier reads 52 bits (a short reduction, below, needs six); the columns themselves stay open.
+ * Low and high halves go into the same sums, since additions compete with the multiplier: seven multiply-adds
+ * lie between two into the same column, more than one takes. */
 typedef struct fp52_wide {
-    v8 low[16], high[16], digit[7];
+    v8 col[16], digit[7];
 } fp52_wide;
 
-FP52_INLINE void fp52_wide_clear(fp52_wide *t)
+/* What a reduction of so many limbs leaves of nothing: start, or 0 where that is NULL. */
+FP52_INLINE void fp52_wide_start(fp52_wide *t, const uint64_t start[8], int limbs)
 {
-    FP52_UNROLL for (int i = 0; i < 16; i++) t->low[i] = t->high[i] = _mm512_setzero_si512();
+    FP52_UNROLL for (int i = 0; i < 16; i++) t->col[i] = _mm512_setzero_si512();
+    FP52_UNROLL for (int i = 0; start && i < 8; i++) t->col[limbs + i] = v8_set1(fp52_table(start)[i]);
 }
 
-FP52_INLINE void fp52_wide_digit(fp52_wide *t, int i, v8 column)
+FP52_INLINE void fp52_wide_digit(fp52_wide *t, int i)
 {
-    t->digit[i] = i ? V8_ADD(column, V8_SRA(t->digit[i - 1], 52)) : column;
+    t->digit[i] = i ? V8_ADD(t->col[i], V8_SRA(t->digit[i - 1], 52)) : t->col[i];
 }
 
 FP52_INLINE void fp52_wide_row(fp52_wide *t, const fp52 *a, const fp52 *b, int i)
 {
-    FP52_UNROLL for (int j = 0; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[j], b->l[i]);
-    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[i + j + 1] = V8_HI(t->high[i + j + 1], a->l[j], b->l[i]);
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->col[i + j] = V8_LO(t->col[i + j], a->l[j], b->l[i]);
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->col[i + j + 1] = V8_HI(t->col[i + j + 1], a->l[j], b->l[i]);
 }
 
+/* Adds a b to the columns. */
 FP52_INLINE void fp52_wide_mul(fp52_wide *t, const fp52 *a, const fp52 *b)
 {
-    fp52_wide_clear(t);
     FP52_UNROLL for (int i = 0; i < 8; i++)
     {
         fp52_wide_row(t, a, b, i);
         if (i < 7)
-            fp52_wide_digit(t, i, i ? V8_ADD(t->low[i], t->high[i]) : t->low[i]);
+            fp52_wide_digit(t, i);
     }
 }
 
 /* The products off the diagonal are doubled column by column, as soon as one is complete. */
 FP52_INLINE void fp52_wide_sqr(fp52_wide *t, const fp52 *a)
 {
-    fp52_wide_clear(t);
     FP52_UNROLL for (int i = 0; i < 8; i++)
     {
-        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->low[i + j] = V8_LO(t->low[i + j], a->l[i], a->l[j]);
-        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->high[i + j + 1] =
-            V8_HI(t->high[i + j + 1], a->l[i], a->l[j]);
-        v8 even = i ? V8_ADD(t->low[2 * i], t->high[2 * i]) : t->low[0];
-        v8 odd = V8_ADD(t->low[2 * i + 1], t->high[2 * i + 1]);
-        t->low[2 * i] = V8_LO(V8_ADD(even, even), a->l[i], a->l[i]);
-        t->low[2 * i + 1] = V8_HI(V8_ADD(odd, odd), a->l[i], a->l[i]);
-        t->high[2 * i] = t->high[2 * i + 1] = _mm512_setzero_si512();
+        v8 *even = &t->col[2 * i], *odd = even + 1;
+        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->col[i + j] = V8_LO(t->col[i + j], a->l[i], a->l[j]);
+        FP52_UNROLL for (int j = i + 1; j < 8; j++) t->col[i + j + 1] =
+            V8_HI(t->col[i + j + 1], a->l[i], a->l[j]);
+        *even = V8_LO(V8_ADD(*even, *even), a->l[i], a->l[i]);
+        *odd = V8_HI(V8_ADD(*odd, *odd), a->l[i], a->l[i]);
         if (2 * i < 7)
-            fp52_wide_digit(t, 2 * i, t->low[2 * i]);
+            fp52_wide_digit(t, 2 * i);
         if (2 * i + 1 < 7)
-            fp52_wide_digit(t, 2 * i + 1, t->low[2 * i + 1]);
+            fp52_wide_digit(t, 2 * i + 1);
     }
 }
 
@@ -138,44 +137,48 @@ FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, int limbs, fp52_fill *fill, 
     const uint64_t *fold = fp52_table(FP52_FOLD + 8 * (FP52_FULL - limbs)), *p = fp52_table(FP52_P);
     const int c = limbs - 1;
     v8 x, m;
-    t->high[c] = V8_ADD(t->high[c], V8_SRA(t->digit[c - 1], 52));
+    t->col[c] = V8_ADD(t->col[c], V8_SRA(t->digit[c - 1], 52));
     FP52_UNROLL for (int i = 0; i < c; i++)
     {
-        FP52_UNROLL for (int j = 0; j < 8; j++) t->low[c + j] =
-            V8_LO(t->low[c + j], t->digit[i], v8_set1(fold[8 * i + j]));
-        FP52_UNROLL for (int j = 0; j < 8; j++) t->high[limbs + j] =
-            V8_HI(t->high[limbs + j], t->digit[i], v8_set1(fold[8 * i + j]));
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->col[c + j] =
+            V8_LO(t->col[c + j], t->digit[i], v8_set1(fold[8 * i + j]));
+        FP52_UNROLL for (int j = 0; j < 8; j++) t->col[limbs + j] =
+            V8_HI(t->col[limbs + j], t->digit[i], v8_set1(fold[8 * i + j]));
         if (fill)
             fill(ctx, first + i);
     }
-    x = V8_ADD(t->low[c], t->high[c]);
+    x = t->col[c];
     m = V8_LO(_mm512_setzero_si512(), x, v8_set1(FP52_N0));
-    FP52_UNROLL for (int j = 1; j < 8; j++) t->low[c + j] = V8_LO(t->low[c + j], m, v8_set1(p[j]));
-    FP52_UNROLL for (int j = 0; j < 8; j++) t->high[limbs + j] = V8_HI(t->high[limbs + j], m, v8_set1(p[j]));
+    FP52_UNROLL for (int j = 1; j < 8; j++) t->col[c + j] = V8_LO(t->col[c + j], m, v8_set1(p[j]));
+    FP52_UNROLL for (int j = 0; j < 8; j++) t->col[limbs + j] = V8_HI(t->col[limbs + j], m, v8_set1(p[j]));
     x = V8_LO(x, m, v8_set1(p[0]));
     FP52_UNROLL for (int i = c; fill && i < 8; i++) fill(ctx, first + i);
-    FP52_UNROLL for (int j = 0; j < 8; j++) r->l[j] = V8_ADD(t->low[limbs + j], t->high[limbs + j]);
+    FP52_UNROLL for (int j = 0; j < 8; j++) r->l[j] = t->col[limbs + j];
     r->l[0] = V8_ADD(r->l[0], V8_SRA(x, 52));
 }
 
 /* Factors strict or loose, below 2^416; their product below 2^795, or 2^780 where it is short. Results open,
- * below 8 p + the product / 2^(52 limbs): 9 p where it is full. */
-FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, int limbs, fp52_fill *fill, void *ctx,
-                               int first)
+ * below 8 p + the product / 2^(52 limbs): 9 p where it is full; and start added to them, or twice start to a
+ * square, where it is not NULL. */
+FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, const uint64_t start[8], int limbs,
+                               fp52_fill *fill, void *ctx, int first)
 {
     fp52_wide t;
+    fp52_wide_start(&t, start, limbs);
     fp52_wide_mul(&t, a, b);
     fp52_reduce(r, &t, limbs, fill, ctx, first);
 }
-FP52_INLINE void fp52_sqr_fill(fp52 *r, const fp52 *a, int limbs, fp52_fill *fill, void *ctx)
+FP52_INLINE void fp52_sqr_fill(fp52 *r, const fp52 *a, const uint64_t start[8], int limbs, fp52_fill *fill,
+                               void *ctx)
 {
     fp52_wide t;
+    fp52_wide_start(&t, start, limbs);
     fp52_wide_sqr(&t, a);
     fp52_reduce(r, &t, limbs, fill, ctx, 0);
 }
 FP52_INLINE void fp52_mul_open(fp52 *r, const fp52 *a, const fp52 *b)
 {
-    fp52_mul_fill(r, a, b, FP52_FULL, NULL, NULL, 0);
+    fp52_mul_fill(r, a, b, NULL, FP52_FULL, NULL, NULL, 0);
 }
 
 /* Lanes whose value, strict and below 10 p, is 0 mod p. */

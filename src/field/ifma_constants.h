@@ -86,6 +86,11 @@ static const uint64_t FP52_SHORT_LIFT[8] __attribute__((aligned(64), unused)) = 
     0xfffc9d350d790, 0x13e1938e89594, 0xd5b89bb1d6b87, 0x607fc9ad2bc5f,
     0x94dad9d14f06c, 0x234a6b40cd262, 0xe106846d4e43e, 0x10825bc6554,
 };
+/* 12 p: p more than Y_ADD */
+static const uint64_t FP52_Y_LIFT[8] __attribute__((aligned(64), unused)) = {
+    0x3fffffffc0004, 0xf04feffffcb7f, 0x4b89b1700fff, 0xe0f8d649df8b9,
+    0x8b5978a3b6a3c, 0x4bdc8b278c1a1, 0x6fab1fecf3b85, 0x1380cd,
+};
 /* 268435466 p */
 static const uint64_t FP52_X_TURN[8] __attribute__((aligned(64), unused)) = {
     0x5faaaaffcaaae, 0xf2e8e7effd43f, 0x4d45d691dcd3f, 0xc8a4175349abe,
@@ -100,11 +105,6 @@ static const uint64_t FP52_X_HALF[8] __attribute__((aligned(64), unused)) = {
 static const uint64_t FP52_X_BOUND[8] __attribute__((aligned(64), unused)) = {
     0xbf9d1fd3cb39c, 0x355c7e2a1fed2, 0xd2c21bec6335c, 0x61d45f0330d7,
     0x15f40abe2be8a, 0xeafeb7bb658e3, 0xcf7c3cb121a3a, 0x1e21a8fc5029,
-};
-/* 353645980 p */
-static const uint64_t FP52_X_ADD[8] __attribute__((aligned(64), unused)) = {
-    0x3f8f94a7d6734, 0x7a6d6c6443226, 0x821f9cc314178, 0x1e17a62b772d2,
-    0x1b9b17c5e1c64, 0x556616d8f78d9, 0x48b30e59a7d8c, 0x22423ffae606,
 };
 /* 311040723 p */
 static const uint64_t FP52_X_SUB[8] __attribute__((aligned(64), unused)) = {
@@ -135,6 +135,16 @@ static const uint64_t FP52_4P[8] __attribute__((aligned(64), unused)) = {
 static const uint64_t FP52_8P[8] __attribute__((aligned(64), unused)) = {
     0x7fffffffd5558, 0xf58a9ffffdcff, 0x587b120f55fff, 0x95fb39869507b,
     0xb23ba5c279c28, 0xdd3db21a5d66b, 0xf51cbff34d258, 0xd0088,
+};
+/* -X_ADD, limb by limb */
+static const uint64_t FP52_X_LESS[8] __attribute__((aligned(64), unused)) = {
+    0xfffc0706b58298cc, 0xfff8592939bbcdda, 0xfff7de0633cebe88, 0xfffe1e859d488d2e,
+    0xfffe464e83a1e39c, 0xfffaa99e92708727, 0xfffb74cf1a658274, 0xffffddbdc00519fa,
+};
+/* half of it */
+static const uint64_t FP52_X_LESS_HALF[8] __attribute__((aligned(64), unused)) = {
+    0xfffe03835ac14c66, 0xfffc2c949cdde6ed, 0xfffbef0319e75f44, 0xffff0f42cea44697,
+    0xfff7232741d0f1ce, 0xfffd54cf49384394, 0xfffdba678d32c13a, 0xffffeedee0028cfd,
 };
 
 /* r */

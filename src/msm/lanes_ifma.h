@@ -225,18 +225,17 @@ FP52_INLINE void fill_numerator(void *ctx, int i)
     t->lambda.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(y) : y;
 }
 
-/* The new x, and the factor e of lambda for the new y. */
+/* The new x from square = lambda^2 - X_ADD, and the factor e of lambda for the new y. */
 FP52_INLINE void fill_x(void *ctx, int i)
 {
     step *t = ctx;
     lanes *s = t->s;
     v8 nx = s->nx[t->g].l[i], n, e;
     n = V8_SUB(V8_SUB(s->d[t->g].l[i], V8_ADD(nx, nx)), t->square.l[i]);
-    n = V8_ADD(n, v8_set1(fp52_table(FP52_X_ADD)[i & 7]));
     if (!(i & 7)) {
         v8 top = s->nx[t->g].l[i | 7];
         top = V8_SUB(V8_SUB(s->d[t->g].l[i | 7], V8_ADD(top, top)), t->square.l[i | 7]);
-        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64 - FP52_X_ADD[7]));
+        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64));
     }
     n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_X_SUB)[i & 7]));
     if (i & 7)
@@ -253,15 +252,15 @@ FP52_INLINE void fill_x(void *ctx, int i)
     _mm512_mask_store_epi64(&s->nx[t->g].l[i], t->live, n);
 }
 
-/* The new y from square = lambda e. */
+/* The new y from square = lambda e + Y_ADD. */
 FP52_INLINE void fill_y(void *ctx, int i)
 {
     step *t = ctx;
     lanes *s = t->s;
-    v8 n = V8_ADD(V8_SUB(t->square.l[i], s->ny[t->g].l[i]), v8_set1(fp52_table(FP52_Y_ADD)[i & 7]));
+    v8 n = V8_SUB(t->square.l[i], s->ny[t->g].l[i]);
     if (!(i & 7)) {
         v8 top = V8_SUB(t->square.l[i | 7], s->ny[t->g].l[i | 7]);
-        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64 - FP52_Y_ADD[7]));
+        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64));
     }
     n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_Y_SUB)[i & 7]));
     if (i & 7)
@@ -279,24 +278,35 @@ FP52_INLINE void run_fill(fp52_fill *fill, step *t)
 }
 
 /* r = a b, a factor, with the filling of t in between. */
-#define DEFINE_MUL_FILL(name, limbs, fill)                                                                   \
+#define DEFINE_MUL_FILL(name, lift, limbs, fill)                                                             \
     static __attribute__((noinline)) void name(fe *r, const fe *a, const fe *b, step *t)                     \
     {                                                                                                        \
         fe x;                                                                                                \
-        FE_MUL_FILL(&x, a, b, limbs, fill, t);                                                               \
+        FE_MUL_FILL(&x, a, b, lift, limbs, fill, t);                                                         \
         fe_carry_factor(&x);                                                                                 \
         *r = x;                                                                                              \
     }
-DEFINE_MUL_FILL(mul_with_d, FP52_FULL, fill_d)
-DEFINE_MUL_FILL(mul_with_numerator, FP52_FULL, fill_numerator)
-DEFINE_MUL_FILL(mul_short_with_y, FP52_SHORT, fill_y)
-static __attribute__((noinline)) void sqr_short_with_x(fe *r, const fe *a, step *t)
+DEFINE_MUL_FILL(mul_with_d, FE_LIFT, FP52_FULL, fill_d)
+DEFINE_MUL_FILL(mul_with_numerator, FE_LIFT, FP52_FULL, fill_numerator)
+DEFINE_MUL_FILL(mul_short_with_y, FE_SHORT_LIFT, FP52_SHORT, fill_y)
+
+/* What fill_x and fill_y take as square: a^2 - X_ADD, and a b + Y_ADD. Without filling, and with that of x.
+ */
+static __attribute__((noinline)) void sqr_for_x(fe *r, const fe *a)
 {
-    FE_SQR_SHORT_FILL(r, a, fill_x, t);
+    FE_SQR_FILL(r, a, FE_X_LESS, FP52_SHORT, NULL, NULL);
 }
-static __attribute__((noinline)) void mul_open_with_x(fe *r, const fe *a, const fe *b, step *t)
+static __attribute__((noinline)) void mul_for_y(fe *r, const fe *a, const fe *b)
 {
-    FE_MUL_FILL(r, a, b, FP52_FULL, fill_x, t);
+    FE_MUL_FILL(r, a, b, FE_Y_LIFT, FP52_FULL, NULL, NULL);
+}
+static __attribute__((noinline)) void sqr_for_x_with_x(fe *r, const fe *a, step *t)
+{
+    FE_SQR_FILL(r, a, FE_X_LESS, FP52_SHORT, fill_x, t);
+}
+static __attribute__((noinline)) void mul_for_y_with_x(fe *r, const fe *a, const fe *b, step *t)
+{
+    FE_MUL_FILL(r, a, b, FE_Y_LIFT, FP52_FULL, fill_x, t);
 }
 
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
@@ -375,9 +385,9 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
         step_gather(&t[0], ref, g, direct);
         mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
-        fe_sqr_short_open(&t[0].square, &t[0].lambda);
+        sqr_for_x(&t[0].square, &t[0].lambda);
         run_fill(fill_x, &t[0]);
-        fe_mul_open(&t[0].square, &t[0].lambda, &t[0].e);
+        mul_for_y(&t[0].square, &t[0].lambda, &t[0].e);
         run_fill(fill_y, &t[0]);
     }
     for (int started = 0; g; started = 1) {
@@ -400,11 +410,11 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
         fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
         prefetch_second(s, ref, next, g, 8, direct);
         fe_mul(&t[1].lambda, &t[1].lambda, &t[1].inverse);
-        fe_sqr_short_open(&t[0].square, &t[0].lambda);
+        sqr_for_x(&t[0].square, &t[0].lambda);
         prefetch_second(s, ref, next, g, 12, direct);
-        sqr_short_with_x(&t[1].square, &t[1].lambda, &t[0]);
-        mul_open_with_x(&t[0].square, &t[0].lambda, &t[0].e, &t[1]);
-        fe_mul_open(&t[1].square, &t[1].lambda, &t[1].e);
+        sqr_for_x_with_x(&t[1].square, &t[1].lambda, &t[0]);
+        mul_for_y_with_x(&t[0].square, &t[0].lambda, &t[0].e, &t[1]);
+        mul_for_y(&t[1].square, &t[1].lambda, &t[1].e);
     }
     if (groups > 1) {
         run_fill(fill_y, &t[0]);

@@ -6,10 +6,14 @@
 #include "msm/hexagon.h"
 #include "msm/msm_private.h"
 
-#define FE_PARTS                               1
-#define FE_STRICT                              0
-#define FE_MUL_FILL(r, a, b, limbs, fill, ctx) fp52_mul_fill(r, a, b, limbs, fill, ctx, 0)
-#define FE_SQR_SHORT_FILL(r, a, fill, ctx)     fp52_sqr_fill(r, a, FP52_SHORT, fill, ctx)
+#define FE_PARTS                                      1
+#define FE_STRICT                                     0
+#define FE_LIFT                                       NULL
+#define FE_SHORT_LIFT                                 NULL
+#define FE_Y_LIFT                                     FP52_Y_ADD
+#define FE_X_LESS                                     FP52_X_LESS_HALF
+#define FE_MUL_FILL(r, a, b, start, limbs, fill, ctx) fp52_mul_fill(r, a, b, start, limbs, fill, ctx, 0)
+#define FE_SQR_FILL(r, a, start, limbs, fill, ctx)    fp52_sqr_fill(r, a, start, limbs, fill, ctx)
 typedef fp52 fe;
 
 /* Out of line: one copy of the multiplier in the instruction and operation caches. Results are loose, of
@@ -24,17 +28,9 @@ static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
 static __attribute__((noinline)) void fe_mul_short(fe *r, const fe *a, const fe *b)
 {
     fp52 t;
-    fp52_mul_fill(&t, a, b, FP52_SHORT, NULL, NULL, 0);
+    fp52_mul_fill(&t, a, b, NULL, FP52_SHORT, NULL, NULL, 0);
     fp52_carry_loose(&t);
     *r = t;
-}
-static __attribute__((noinline)) void fe_mul_open(fe *r, const fe *a, const fe *b)
-{
-    fp52_mul_open(r, a, b);
-}
-static __attribute__((noinline)) void fe_sqr_short_open(fe *r, const fe *a)
-{
-    fp52_sqr_fill(r, a, FP52_SHORT, NULL, NULL);
 }
 FP52_INLINE void fe_carry_factor(fe *r)
 {

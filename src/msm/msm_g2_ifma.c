@@ -12,9 +12,14 @@ typedef union fe {
     v8 l[16];
     fp2_52 e;
 } fe;
-#define FE_MUL_FILL(r, a, b, limbs, fill, ctx) fp2_52_mul_fill(&(r)->e, &(a)->e, &(b)->e, limbs, fill, ctx)
-#define FE_SQR_SHORT_FILL(r, a, fill, ctx)                                                                   \
-    fp2_52_sqr_fill(&(r)->e, &(a)->e, FP52_Y_SUB, FP52_SHORT, fill, ctx)
+#define FE_LIFT       FP52_P
+#define FE_SHORT_LIFT FP52_SHORT_LIFT
+#define FE_Y_LIFT     FP52_Y_LIFT
+#define FE_X_LESS     FP52_X_LESS
+#define FE_MUL_FILL(r, a, b, lift, limbs, fill, ctx)                                                         \
+    fp2_52_mul_fill(&(r)->e, &(a)->e, &(b)->e, lift, limbs, fill, ctx)
+#define FE_SQR_FILL(r, a, start, limbs, fill, ctx)                                                           \
+    fp2_52_sqr_fill(&(r)->e, &(a)->e, FP52_Y_SUB, start, limbs, fill, ctx)
 
 FP52_INLINE void fe_carry_factor(fe *r)
 {
@@ -25,24 +30,16 @@ FP52_INLINE void fe_carry_factor(fe *r)
 static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
 {
     fe t;
-    fp2_52_mul_fill(&t.e, &a->e, &b->e, FP52_FULL, NULL, NULL);
+    fp2_52_mul_fill(&t.e, &a->e, &b->e, FE_LIFT, FP52_FULL, NULL, NULL);
     fe_carry_factor(&t);
     *r = t;
 }
 static __attribute__((noinline)) void fe_mul_short(fe *r, const fe *a, const fe *b)
 {
     fe t;
-    fp2_52_mul_fill(&t.e, &a->e, &b->e, FP52_SHORT, NULL, NULL);
+    fp2_52_mul_fill(&t.e, &a->e, &b->e, FE_SHORT_LIFT, FP52_SHORT, NULL, NULL);
     fe_carry_factor(&t);
     *r = t;
-}
-static __attribute__((noinline)) void fe_mul_open(fe *r, const fe *a, const fe *b)
-{
-    fp2_52_mul_fill(&r->e, &a->e, &b->e, FP52_FULL, NULL, NULL);
-}
-static __attribute__((noinline)) void fe_sqr_short_open(fe *r, const fe *a)
-{
-    fp2_52_sqr_fill(&r->e, &a->e, FP52_Y_SUB, FP52_SHORT, NULL, NULL);
 }
 FP52_INLINE void fe_set_one(fe *r)
 {
