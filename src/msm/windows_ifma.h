@@ -65,7 +65,9 @@ static void points_turn(fp52 *r)
     fp52_carry_loose(r);
 }
 
-/* Quads of eight bases, the first `count` of them. The turns of x add up to 0. */
+/* Quads of eight bases, the first `count` of them. The turns of x add up to 0. They are written past the
+ * caches: most are gone from there before they are used, and reading what is overwritten would take longer.
+ */
 static void points_slice(fe_rows *r, const AFFINE *const base[8], size_t count, const fp52 *turn)
 {
     for (int h = 0; h < FE_PARTS; h++) {
@@ -73,8 +75,8 @@ static void points_slice(fe_rows *r, const AFFINE *const base[8], size_t count, 
         for (int l = 0; l < 8; l++)
             x.l[l] = base_slice(base[l], 0, h);
         for (size_t l = 0; l < count; l++) {
-            _mm512_store_si512(r[QUAD * l].l + 8 * h, x.l[l]);
-            _mm512_store_si512(r[QUAD * l + 1].l + 8 * h, base_slice(base[l], 1, h));
+            _mm512_stream_si512((void *)(r[QUAD * l].l + 8 * h), x.l[l]);
+            _mm512_stream_si512((void *)(r[QUAD * l + 1].l + 8 * h), base_slice(base[l], 1, h));
         }
         v8_transpose(x.l);
         fp52_mul_open(&once, &x, turn);
@@ -85,8 +87,8 @@ static void points_slice(fe_rows *r, const AFFINE *const base[8], size_t count, 
         v8_transpose(once.l);
         v8_transpose(twice.l);
         for (size_t l = 0; l < count; l++) {
-            _mm512_store_si512(r[QUAD * l + 2].l + 8 * h, once.l[l]);
-            _mm512_store_si512(r[QUAD * l + 3].l + 8 * h, twice.l[l]);
+            _mm512_stream_si512((void *)(r[QUAD * l + 2].l + 8 * h), once.l[l]);
+            _mm512_stream_si512((void *)(r[QUAD * l + 3].l + 8 * h), twice.l[l]);
         }
     }
 }
@@ -179,6 +181,7 @@ static void convert_blocks(void *ctx, size_t task, unsigned worker)
         }
         convert_group(j, term + i, m - i < 16 ? m - i : 16, slot + i);
     }
+    _mm_sfence(); /* other threads read the quads */
 }
 
 /* Packs the codes of one window that fall into the buckets of a part: keys and references. */
