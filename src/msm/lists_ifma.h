@@ -9,6 +9,13 @@
 #define LIMIT_MAX 4096
 #define SPARE     0x80000000u /* in segment[]: a spare, not a key; in place[]: a key that is cut */
 
+/* Entries that lie together: each word is key << RUN_BITS | what its reference is more than the run's. */
+#define RUN_BITS 15
+typedef struct run {
+    const uint32_t *entry;
+    uint32_t count, key, ref; /* key and ref are added to those of the entries */
+} run;
+
 /* Where a cut key stands: the next reference goes to rows[place]; ranks of the sums still to fill. */
 typedef struct cut_key {
     uint32_t place, left, next_whole, wholes, last, last_length;
@@ -18,13 +25,14 @@ typedef struct cut_key {
 typedef struct lists {
     lanes lanes;
     size_t lanes_at_once; /* up to LANES_MOST */
-    size_t max_keys, max_entries, spares;
+    size_t spares;
     uint32_t *count, *place;    /* by key */
     uint32_t *segment, *length; /* by rank: key or spare of a sum; its number of points */
     uint32_t *base;             /* by batch: its first reference in rows */
     cut_key *cut;
     uint32_t *rows;
-    uint32_t *key, *ref;           /* a caller's entries */
+    uint32_t *key, *ref; /* a caller's entries, listed or in runs */
+    run *run;
     uint32_t *cut_keys, *cut_refs; /* entries of the following level */
     point52 *spare;                /* two more than spares: points that stand for none */
     size_t additions, rounds, batches;
@@ -37,10 +45,16 @@ static size_t lists_spares(size_t keys, size_t entries)
     return 3 * ((keys + entries) / LIMIT_MIN) + 64;
 }
 
-/* Bytes for `keys` keys and `entries` entries a call; with s, also sets its pointers. */
-static size_t lists_layout(lists *s, size_t keys, size_t entries)
+/* The most that a call may have: keys; entries, those that are listed, and runs of others. */
+typedef struct lists_size {
+    size_t keys, entries, listed, runs;
+} lists_size;
+
+/* Bytes for such calls; with s, also sets its pointers. */
+static size_t lists_layout(lists *s, lists_size z)
 {
-    size_t at = 0, spares = lists_spares(keys, entries), segments = keys + spares;
+    size_t at = 0, keys = z.keys, entries = z.entries > z.listed ? z.entries : z.listed;
+    size_t spares = lists_spares(keys, entries), segments = keys + spares;
     lists unused;
     char *origin = (char *)s;
     if (!s)
@@ -59,25 +73,24 @@ static size_t lists_layout(lists *s, size_t keys, size_t entries)
     TAKE(base, segments / 8 + 2);
     TAKE(cut, (keys + entries) / LIMIT_MIN + 1);
     TAKE(rows, keys + entries + (size_t)LIMIT_MAX * LANES_MOST);
-    TAKE(key, entries + 16);
-    TAKE(ref, entries + 16);
+    TAKE(key, z.listed);
+    TAKE(ref, z.listed);
+    TAKE(run, z.runs);
     TAKE(cut_keys, spares);
     TAKE(cut_refs, spares);
 #undef TAKE
-    s->max_keys = keys;
-    s->max_entries = entries;
     s->spares = spares;
     return at;
 }
 
-static lists *lists_create(pool *p, size_t keys, size_t entries, size_t *bytes)
+static lists *lists_create(pool *p, lists_size size, size_t *bytes)
 {
-    *bytes = lists_layout(NULL, keys, entries);
+    *bytes = lists_layout(NULL, size);
     lists *s = pool_take(p, *bytes);
     if (!s)
         return NULL;
     memset(s, 0, sizeof *s);
-    lists_layout(s, keys, entries);
+    lists_layout(s, size);
     points_none(s->spare + s->spares);
     s->lanes_at_once = cpu_get()->l2 >= LANES_L2 ? LANES_MOST : LANES;
     return s;
@@ -85,8 +98,9 @@ static lists *lists_create(pool *p, size_t keys, size_t entries, size_t *bytes)
 
 /* One level: sums of `entries` points by key. */
 typedef struct level {
-    const uint32_t *key, *ref;
-    size_t entries, keys;
+    const uint32_t *key, *ref; /* entries, or */
+    const run *runs;           /* where they lie in runs */
+    size_t run_count, entries, keys;
     const uint64_t *points; /* rows or quads: see lanes_ifma.h */
     uint32_t y_at;
     uint32_t none; /* this point and the next stand for none */
@@ -96,12 +110,33 @@ typedef struct level {
     size_t segments, stride, spare_first, spare_end;
 } level;
 
+/* Runs are short and lie apart: the processor would not foresee where the next one starts. */
+static inline void prefetch_run(const level *v, size_t r)
+{
+    if (r < v->run_count)
+        for (size_t line = 0; line < 4; line++)
+            _mm_prefetch((const char *)v->runs[r].entry + 64 * line, _MM_HINT_T0);
+}
+
+static void count_runs(lists *s, const level *v)
+{
+    for (size_t r = 0; r < v->run_count; r++) {
+        const run u = v->runs[r];
+        uint32_t *count = s->count + u.key;
+        prefetch_run(v, r + 1);
+        for (uint32_t i = 0; i < u.count; i++)
+            count[u.entry[i] >> RUN_BITS]++;
+    }
+}
+
 /* Counts the points of each key, the sum so far included, and chooses where to cut. */
 static void level_count(lists *s, level *v)
 {
     size_t used = 0, total = v->entries;
     memset(s->count, 0, v->keys * sizeof *s->count);
-    for (size_t i = 0; i < v->entries; i++)
+    if (v->runs)
+        count_runs(s, v);
+    for (size_t i = 0; !v->runs && i < v->entries; i++)
         s->count[v->key[i]]++;
     for (size_t k = 0; k < v->keys; k++) {
         if (!s->count[k])
@@ -117,7 +152,8 @@ static void level_count(lists *s, level *v)
 
 static uint32_t level_position(const lists *s, const level *v, size_t rank)
 {
-    return s->base[rank / v->stride] + (uint32_t)(rank % v->stride);
+    uint32_t r = (uint32_t)rank, stride = (uint32_t)v->stride; /* dividing 64 bits takes longer */
+    return s->base[r / stride] + r % stride;
 }
 
 /* Ranks the sums by length, the longest first; first[c]: the rank of the next sum of c points. */
@@ -207,14 +243,28 @@ static void level_place_cut(lists *s, const level *v, cut_key *h, uint32_t ref)
 
 static void level_fill(lists *s, const level *v)
 {
-    uint32_t stride = (uint32_t)v->stride;
-    for (size_t i = 0; i < v->entries; i++) {
-        uint32_t *place = &s->place[v->key[i]], at = *place;
+    uint32_t *rows = s->rows, stride = (uint32_t)v->stride, rest = ((uint32_t)1 << RUN_BITS) - 1;
+    for (size_t r = 0; v->runs && r < v->run_count; r++) {
+        const run u = v->runs[r];
+        uint32_t *place = s->place + u.key;
+        prefetch_run(v, r + 1);
+        for (uint32_t i = 0; i < u.count; i++) {
+            uint32_t *to = place + (u.entry[i] >> RUN_BITS), at = *to, ref = u.ref + (u.entry[i] & rest);
+            if (__builtin_expect(at & SPARE, 0)) {
+                level_place_cut(s, v, &s->cut[at & ~SPARE], ref);
+            } else {
+                rows[at] = ref;
+                *to = at + stride;
+            }
+        }
+    }
+    for (size_t i = 0; !v->runs && i < v->entries; i++) {
+        uint32_t *to = &s->place[v->key[i]], at = *to;
         if (__builtin_expect(at & SPARE, 0)) {
             level_place_cut(s, v, &s->cut[at & ~SPARE], v->ref[i]);
         } else {
-            s->rows[at] = v->ref[i];
-            *place = at + stride;
+            rows[at] = v->ref[i];
+            *to = at + stride;
         }
     }
 }
@@ -271,7 +321,7 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
 }
 
 /* 0 if cancelled. state and sums of all keys must be set; the point none and the next are two that no list
- * holds on purpose. entries: at most s->max_entries, keys: at most s->max_keys. */
+ * holds on purpose. No more of anything than s was made for. */
 static int lists_sum(lists *s, level v, const cancel_token *cancel)
 {
     uint32_t first[LIMIT_MAX + 1];
@@ -292,6 +342,7 @@ static int lists_sum(lists *s, level v, const cancel_token *cancel)
             s->cut_refs[n] = s->cut_refs[i];
             n += s->cut_refs[i] != ROW_REF(s->spares);
         }
+        v.runs = NULL;
         v.key = s->cut_keys + v.spare_first;
         v.ref = s->cut_refs + v.spare_first;
         v.entries = n - v.spare_first;

@@ -20,7 +20,7 @@ static stream *stream_create(const AFFINE *bases, pool *p)
     if (!s)
         return NULL;
     s->pool = p;
-    s->lists = lists_create(p, 1, LANES, &s->bytes);
+    s->lists = lists_create(p, (lists_size){.keys = 1, .listed = LANES}, &s->bytes);
     if (!s->lists) {
         big_free(s, sizeof *s);
         return NULL;

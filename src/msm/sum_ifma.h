@@ -67,10 +67,8 @@ static uint32_t choose_pieces(const hexagon *h, unsigned threads, uint32_t least
  * pieces also where a window is larger. */
 static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
 {
-    uint32_t buckets = j->hex.buckets, windows = j->hex.windows, task_keys = TASK_KEYS;
-    if (buckets >= LARGE_WINDOW)
-        task_keys = TASK_KEYS_LARGE;
-    uint32_t group = task_keys / buckets, pieces = (buckets + task_keys - 1) / task_keys;
+    uint32_t buckets = j->hex.buckets, windows = j->hex.windows;
+    uint32_t group = TASK_KEYS / buckets, pieces = (buckets + TASK_KEYS - 1) / TASK_KEYS;
     uint32_t shared = buckets < PIECE_LEAST ? (windows + 2 * threads - 1) / (2 * threads) : 1;
     if (threads > 1 && group > shared)
         group = shared;
@@ -82,7 +80,7 @@ static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
     j->parts = mem_calloc((size_t)windows * pieces, sizeof *j->parts);
     if (!j->parts)
         return mem_error(err, (size_t)windows * pieces * sizeof *j->parts, "a sum of points");
-    uint32_t piece = (buckets + pieces - 1) / pieces;
+    uint32_t piece = j->piece = (buckets + pieces - 1) / pieces;
     for (uint32_t w = 0; w < windows; w += group)
         for (uint32_t i = 0; i < buckets; i += piece)
             j->parts[j->part_count++] = (part){w, group < windows - w ? group : windows - w, i,
@@ -103,99 +101,120 @@ static void *take(pool *p, memory *list, size_t *count, size_t bytes)
     return at;
 }
 
+/* The end of a chunk that begins with block b. */
+static size_t chunk_end(const sum_job *j, size_t b)
+{
+    size_t e = b + 1;
+    while (e < j->blocks && j->wide[e + 1] - j->wide[b] <= j->chunk)
+        e++;
+    return e;
+}
+
+/* What a sum of wide terms borrows from the pool: arrays, and two blocks for every thread. */
+#define SUM_ARRAYS 8
+typedef struct sum_memory {
+    memory list[SUM_ARRAYS];
+    size_t taken, worker_bytes, scratch_bytes;
+} sum_memory;
+
+static void sum_give(sum_job *j, sum_memory *m, pool *p)
+{
+    for (unsigned i = 0; m->taken == SUM_ARRAYS && i < pool_size(p); i++) {
+        pool_give(p, j->worker[i], m->worker_bytes);
+        pool_give(p, j->scratch[i], m->scratch_bytes);
+    }
+    while (m->taken)
+        m->taken--, pool_give(p, m->list[m->taken].at, m->list[m->taken].bytes);
+    mem_free(j->parts);
+}
+
+static cuzk_status sum_take(sum_job *j, sum_memory *m, const msm_tuning *tuning, pool *p, cuzk_error *err)
+{
+    unsigned threads = pool_size(p), windows = j->hex.windows, log = hexagon_log(&j->hex);
+    size_t part_windows = j->parts[0].windows, part_keys = part_windows * j->parts[0].buckets;
+    j->sets = 2 * part_windows;
+    size_t reduced = j->sets << log, sets = j->one_chunk ? threads : 1;
+    lists_size size = {.keys = part_keys > reduced ? part_keys : reduced,
+                       .entries = part_windows * j->chunk,
+                       .listed = 2 * (part_keys + reduced),
+                       .runs = part_windows * j->most_blocks};
+    j->kept = j->one_chunk ? part_keys : (size_t)windows * j->hex.buckets;
+    size_t sums = sets * (j->kept + 2), totals = windows * j->pieces;
+    size_t firsts = windows * j->most_blocks * (j->pieces + 1);
+    size_t codes = windows * CODES_STRIDE * sizeof(uint32_t), room = reducer_bytes(j->sets, log);
+    m->scratch_bytes = room > codes ? room : codes;
+    j->points = take(p, m->list, &m->taken, QUAD * (j->chunk + 2) * sizeof(fe_rows));
+    j->codes = take(p, m->list, &m->taken, windows * j->stride * sizeof(uint32_t));
+    j->first = take(p, m->list, &m->taken, firsts * sizeof(uint16_t));
+    j->sums = take(p, m->list, &m->taken, sums * sizeof(point52));
+    j->state = take(p, m->list, &m->taken, sums);
+    j->total = take(p, m->list, &m->taken, totals * sizeof(JACOBIAN));
+    j->worker = take(p, m->list, &m->taken, threads * sizeof(lists *));
+    j->scratch = take(p, m->list, &m->taken, threads * sizeof(void *));
+    int ok = m->taken == SUM_ARRAYS;
+    if (ok) {
+        memset(j->state, 0, sums);
+        memset(j->total, 0, totals * sizeof(JACOBIAN));
+        memset(j->worker, 0, threads * sizeof(lists *));
+        memset(j->scratch, 0, threads * sizeof(void *));
+    }
+    for (unsigned i = 0; ok && i < threads; i++) {
+        j->worker[i] = lists_create(p, size, &m->worker_bytes);
+        j->scratch[i] = pool_take(p, m->scratch_bytes);
+        ok = j->worker[i] && j->scratch[i];
+        if (ok && tuning && tuning->lanes)
+            j->worker[i]->lanes_at_once = tuning->lanes;
+    }
+    if (!ok)
+        return mem_error(
+            err, QUAD * j->chunk * sizeof(fe_rows) + sums * sizeof(point52) + threads * m->worker_bytes,
+            "a sum of points");
+    quads_none(j->points + QUAD * j->chunk);
+    for (size_t i = 1; i <= sets; i++)
+        points_none(j->sums + i * (j->kept + 2) - 2);
+    return CUZK_OK;
+}
+
 /* The windows of all wide terms. */
 static cuzk_status sum_wide(JACOBIAN *out, sum_job *j, size_t wide, const msm_tuning *tuning, pool *p,
                             cuzk_error *err)
 {
-    unsigned threads = pool_size(p);
-    memory list[8];
-    size_t taken = 0, worker_bytes = 0, room = 0;
-    cuzk_status st = CUZK_OK;
+    sum_memory m = {0};
     unsigned windows = tuning && tuning->windows ? tuning->windows : choose_windows(wide);
     if (!hexagon_init(&j->hex, windows))
         return cuzk_error_set(err, CUZK_INVALID_ARGUMENT, "no digits for %u windows", windows);
     size_t chunk = tuning && tuning->chunk ? tuning->chunk : choose_chunk(wide, j->hex.buckets);
     j->chunk = wide < chunk ? (wide + 7) / 8 * 8 : chunk + BLOCK;
     j->stride = j->chunk + 352; /* an odd multiple of 32 more: planes do not share sets of the caches */
-    points_turn(&j->turn);
-    if ((st = make_parts(j, threads, err)))
-        goto exit;
-    size_t keys_of_part = (size_t)j->parts[0].windows * j->parts[0].buckets, keys = keys_of_part;
-    size_t entries = j->parts[0].windows * j->chunk;
-    unsigned log = hexagon_log(&j->hex);
-    j->sets = 2 * (size_t)j->parts[0].windows;
-    if (entries < 2 * (keys + (j->sets << log)))
-        entries = 2 * (keys + (j->sets << log));
-    if (keys < j->sets << log)
-        keys = j->sets << log;
-    size_t sets = 1;
-    room = reducer_bytes(j->sets, log);
     j->one_chunk = wide <= j->chunk;
-    if (j->one_chunk)
-        sets = threads;
-    j->kept = j->one_chunk ? keys_of_part : (size_t)windows * j->hex.buckets;
-    size_t sums = sets * (j->kept + 2);
-    j->points = take(p, list, &taken, QUAD * (j->chunk + 2) * sizeof(fe_rows));
-    j->codes = take(p, list, &taken, windows * j->stride * sizeof(uint32_t));
-    j->sums = take(p, list, &taken, sums * sizeof(point52));
-    j->state = take(p, list, &taken, sums);
-    j->total = take(p, list, &taken, windows * j->pieces * sizeof(JACOBIAN));
-    j->worker = take(p, list, &taken, threads * sizeof(lists *));
-    j->scratch = take(p, list, &taken, threads * sizeof(void *));
-    int ok = taken == 7;
-    if (ok) {
-        memset(j->state, 0, sums);
-        memset(j->total, 0, windows * j->pieces * sizeof(JACOBIAN));
-        memset(j->worker, 0, threads * sizeof(lists *));
-        memset(j->scratch, 0, threads * sizeof(void *));
+    for (size_t b = 0, e; b < j->blocks; b = e) {
+        e = chunk_end(j, b);
+        j->most_blocks = e - b > j->most_blocks ? e - b : j->most_blocks;
     }
-    for (unsigned i = 0; ok && i < threads; i++) {
-        j->worker[i] = lists_create(p, keys, entries, &worker_bytes);
-        j->scratch[i] = pool_take(p, room);
-        ok = j->worker[i] && j->scratch[i];
-        if (ok && tuning && tuning->lanes)
-            j->worker[i]->lanes_at_once = tuning->lanes;
-    }
-    if (!ok) {
-        st = mem_error(err,
-                       QUAD * j->chunk * sizeof(fe_rows) + sums * sizeof(point52) + threads * worker_bytes,
-                       "a sum of points");
-        goto exit;
-    }
-    quads_none(j->points + QUAD * j->chunk);
-    for (size_t i = 1; i <= sets; i++)
-        points_none(j->sums + i * (j->kept + 2) - 2);
-    for (size_t b = 0; b < j->blocks && !st;) {
-        size_t e = b + 1;
-        while (e < j->blocks && j->wide[e + 1] - j->wide[b] <= j->chunk)
-            e++;
+    points_turn(&j->turn);
+    cuzk_status st = make_parts(j, pool_size(p), err);
+    if (!st)
+        st = sum_take(j, &m, tuning, p, err);
+    for (size_t b = 0; b < j->blocks && !st; b += j->chunk_blocks) {
         j->block_first = b;
-        j->terms = j->wide[e] - j->wide[b];
-        if (j->terms) {
-            pool_for(p, e - b, convert_blocks, j);
+        j->chunk_blocks = chunk_end(j, b) - b;
+        if (j->wide[b + j->chunk_blocks] > j->wide[b]) {
+            pool_for(p, j->chunk_blocks, convert_blocks, j);
             pool_for(p, j->part_count, fill_part, j);
         }
-        b = e;
         st = msm_stopped(j->cancel, err);
     }
     if (!st && !j->one_chunk)
         pool_for(p, j->part_count, reduce_part, j);
-    if (st || (st = msm_stopped(j->cancel, err)))
-        goto exit;
+    if (!st)
+        st = msm_stopped(j->cancel, err);
     memset(out, 0, sizeof *out);
-    for (unsigned w = windows; w-- > 0;) {
+    for (unsigned w = windows; w-- > 0 && !st;) {
         POINT_MUL_U32(out, out, j->hex.radix);
         for (uint32_t i = 0; i < j->pieces; i++)
             POINT_ADD(out, out, &j->total[w * j->pieces + i]);
     }
-exit:
-    for (unsigned i = 0; taken == 7 && i < threads; i++) {
-        pool_give(p, j->worker[i], worker_bytes);
-        pool_give(p, j->scratch[i], room);
-    }
-    while (taken)
-        taken--, pool_give(p, list[taken].at, list[taken].bytes);
-    mem_free(j->parts);
+    sum_give(j, &m, p);
     return st;
 }
 

@@ -2,13 +2,12 @@
  *
  * Terms are taken in blocks: zeros are dropped, ones are left to the subset sum, the others ("wide") are
  * packed. A chunk of at most CHUNK wide terms becomes rows of limbs (a quad of each term) and
- * planes of codes (one per window); then every task, some windows or a part of one, picks the codes that
- * fall into its buckets and sums by bucket. Buckets go on from chunk to chunk, so that memory is bounded
- * whatever n. */
+ * planes of codes (one per window), where those of a block are ordered by the piece of the window that they
+ * fall into; then every task, some windows or a piece of one, sums by bucket. Buckets go on from chunk to
+ * chunk, so that memory is bounded whatever n. */
 
-#define BLOCK           4096
-#define TASK_KEYS       32768 /* buckets of a task, about */
-#define TASK_KEYS_LARGE 65536 /* where windows are many times as large */
+#define BLOCK     4096
+#define TASK_KEYS 32768 /* buckets of a task, about */
 
 typedef struct part {
     uint32_t window, windows, bucket, buckets; /* buckets of each window */
@@ -22,14 +21,14 @@ typedef struct sum_job {
     size_t n;
     const cancel_token *cancel;
     hexagon hex;
-    size_t chunk, stride; /* wide terms of a chunk; codes of a plane */
-    size_t blocks;
-    uint32_t *wide, *ones; /* wide terms before a block; ones in it */
+    size_t chunk, stride;       /* wide terms of a chunk; codes of a plane */
+    size_t blocks, most_blocks; /* of all terms; of a chunk */
+    uint32_t *wide, *ones;      /* wide terms before a block; ones in it */
     uint64_t *wide_bits, *one_bits;
-    size_t block_first;
-    size_t terms;    /* wide terms of the chunk at hand */
-    fe_rows *points; /* QUAD a term, and twice as many that stand for none */
-    uint32_t *codes;
+    size_t block_first, chunk_blocks; /* of the chunk at hand */
+    fe_rows *points;                  /* QUAD a term, and twice as many that stand for none */
+    uint32_t *codes;                  /* entries of runs: see lists_ifma.h */
+    uint16_t *first; /* by window and block of the chunk: where its codes of each piece begin, and end */
     point52 *sums; /* buckets of all windows, or of one part for each thread where all terms fit one chunk */
     uint8_t *state;
     size_t kept;   /* how many */
@@ -37,11 +36,11 @@ typedef struct sum_job {
     part *parts;
     size_t part_count;
     lists **worker;
-    void **scratch;  /* a reducer's */
-    size_t sets;     /* most columns and rows that are reduced together, in windows */
-    JACOBIAN *total; /* by window and piece of it */
-    uint32_t pieces; /* parts of a window */
-    fp52 turn;       /* w */
+    void **scratch;         /* a thread's: codes of a block, by window, or a reducer's */
+    size_t sets;            /* most columns and rows that are reduced together, in windows */
+    JACOBIAN *total;        /* by window and piece of it */
+    uint32_t pieces, piece; /* parts of a window, buckets of one */
+    fp52 turn;              /* w */
 } sum_job;
 
 /* Two quads that stand for none, whatever the turn. */
@@ -145,8 +144,10 @@ static void count_blocks(void *ctx, size_t first, size_t end, unsigned worker)
     }
 }
 
-/* Turns up to sixteen terms into rows and codes from `slot` on. */
-static void convert_group(const sum_job *j, const uint32_t *term, size_t count, size_t slot)
+#define CODES_STRIDE (BLOCK + 32) /* planes do not share sets of the first-level cache */
+
+/* Turns up to sixteen terms into rows from `slot` on, and codes. */
+static void convert_group(const sum_job *j, const uint32_t *term, size_t count, size_t slot, uint32_t *code)
 {
     uint64_t words[4][16] = {{0}};
     const AFFINE *base[16];
@@ -161,17 +162,58 @@ static void convert_group(const sum_job *j, const uint32_t *term, size_t count, 
     }
     for (size_t l = count; l < 16; l++)
         base[l] = base[0];
-    hexagon_codes_ifma(j->codes + slot, j->stride, (unsigned)count, &j->hex, (const uint64_t(*)[16])words);
+    hexagon_codes_ifma(code, CODES_STRIDE, (unsigned)count, &j->hex, (const uint64_t(*)[16])words);
     for (size_t l = 0; l < count; l += 8)
         points_slice(j->points + QUAD * (slot + l), base + l, count - l < 8 ? count - l : 8, &j->turn);
+}
+
+static uint16_t *first_of(const sum_job *j, size_t window, size_t block)
+{
+    return j->first + (window * j->most_blocks + block) * (j->pieces + 1);
+}
+
+/* Packs the codes of a block that fall into `buckets` buckets from `bucket` on: entries of a run. */
+static size_t pick_codes(uint32_t *out, const uint32_t *code, size_t terms, uint32_t bucket, uint32_t buckets)
+{
+    const __m512i low = _mm512_set1_epi32((int)bucket), count = _mm512_set1_epi32((int)buckets);
+    const __m512i turn = _mm512_set1_epi32(7), next = _mm512_set1_epi32(16 << 3);
+    __m512i at = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 3);
+    size_t m = 0;
+    for (size_t i = 0; i < terms; i += 16) {
+        __m512i c = _mm512_loadu_si512(code + i), k = _mm512_sub_epi32(_mm512_srli_epi32(c, 3), low);
+        __mmask16 in = _mm512_cmplt_epu32_mask(k, count);
+        if (i + 16 > terms)
+            in &= (__mmask16)((1u << (terms - i)) - 1);
+        __m512i e =
+            _mm512_or_si512(_mm512_slli_epi32(k, RUN_BITS), _mm512_or_si512(at, _mm512_and_si512(c, turn)));
+        _mm512_storeu_si512(out + m, _mm512_maskz_compress_epi32(in, e));
+        m += (size_t)__builtin_popcount(in);
+        at = _mm512_add_epi32(at, next);
+    }
+    return m;
+}
+
+/* Puts the codes of a block in order. */
+static void sort_codes(const sum_job *j, size_t block, size_t slot, size_t terms, const uint32_t *code)
+{
+    uint32_t sorted[BLOCK + 16];
+    for (uint32_t w = 0; w < j->hex.windows; w++, code += CODES_STRIDE) {
+        uint16_t *first = first_of(j, w, block);
+        size_t m = 0;
+        for (uint32_t i = 0; i < j->pieces; i++) {
+            first[i] = (uint16_t)m;
+            m += pick_codes(sorted + m, code, terms, i * j->piece, j->piece);
+        }
+        first[j->pieces] = (uint16_t)m;
+        memcpy(j->codes + w * j->stride + slot, sorted, m * sizeof *sorted);
+    }
 }
 
 static void convert_blocks(void *ctx, size_t task, unsigned worker)
 {
     const sum_job *j = ctx;
     size_t b = j->block_first + task, slot = j->wide[b] - j->wide[j->block_first], m = 0;
-    uint32_t term[BLOCK];
-    (void)worker;
+    uint32_t term[BLOCK], *code = j->scratch[worker];
     for (size_t w = b * (BLOCK / 64); w < (b + 1) * (BLOCK / 64); w++)
         for (uint64_t set = j->wide_bits[w]; set; set &= set - 1)
             term[m++] = (uint32_t)(64 * w + (size_t)__builtin_ctzll(set));
@@ -179,30 +221,28 @@ static void convert_blocks(void *ctx, size_t task, unsigned worker)
         for (size_t l = i + 16; l < i + 32 && l < m; l++) {
             prefetch_base(&j->bases[j->index ? j->index[term[l]] : term[l]], 0, sizeof(AFFINE) - 1, 0);
         }
-        convert_group(j, term + i, m - i < 16 ? m - i : 16, slot + i);
+        convert_group(j, term + i, m - i < 16 ? m - i : 16, slot + i, code + i);
     }
     _mm_sfence(); /* other threads read the quads */
+    sort_codes(j, task, slot, m, code);
 }
 
-/* Packs the codes of one window that fall into the buckets of a part: keys and references. */
-static size_t pick_codes(const sum_job *j, const part *t, uint32_t w, uint32_t *key, uint32_t *ref, size_t m)
+/* Lists the runs of a part; *entries: how many they hold. */
+static size_t list_runs(const sum_job *j, lists *s, const part *t, size_t *entries)
 {
-    const uint32_t *code = j->codes + (t->window + w) * j->stride;
-    const __m512i low = _mm512_set1_epi32((int)t->bucket), count = _mm512_set1_epi32((int)t->buckets);
-    const __m512i offset = _mm512_set1_epi32((int)(w * t->buckets)), turn = _mm512_set1_epi32(7);
-    __m512i at = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 3);
-    for (size_t i = 0; i < j->terms; i += 16) {
-        __m512i c = _mm512_loadu_si512(code + i), bucket = _mm512_sub_epi32(_mm512_srli_epi32(c, 3), low);
-        __mmask16 in = _mm512_cmplt_epu32_mask(bucket, count);
-        if (i + 16 > j->terms)
-            in &= (__mmask16)((1u << (j->terms - i)) - 1);
-        __m512i r = _mm512_or_si512(at, _mm512_and_si512(c, turn));
-        _mm512_storeu_si512(key + m, _mm512_maskz_compress_epi32(in, _mm512_add_epi32(bucket, offset)));
-        _mm512_storeu_si512(ref + m, _mm512_maskz_compress_epi32(in, r));
-        m += (size_t)__builtin_popcount(in);
-        at = _mm512_add_epi32(at, _mm512_set1_epi32(16 << 3));
-    }
-    return m;
+    size_t runs = 0, all = 0;
+    for (uint32_t w = 0; w < t->windows; w++)
+        for (size_t b = 0; b < j->chunk_blocks; b++) {
+            const uint16_t *first = first_of(j, t->window + w, b) + t->piece;
+            uint32_t slot = j->wide[j->block_first + b] - j->wide[j->block_first], n = first[1] - first[0];
+            if (!n)
+                continue;
+            s->run[runs++] = (run){j->codes + (t->window + w) * j->stride + slot + first[0], n,
+                                   w * t->buckets, QUAD_REF(slot)};
+            all += n;
+        }
+    *entries = all;
+    return runs;
 }
 
 /* Where one thread reduces buckets: sums of rows and columns, those of their sums, and so on. */
@@ -345,7 +385,7 @@ static void fill_part(void *ctx, size_t task, unsigned worker)
     const sum_job *j = ctx;
     const part *t = &j->parts[task];
     lists *s = j->worker[worker];
-    size_t m = 0, keys = (size_t)t->windows * t->buckets;
+    size_t keys = (size_t)t->windows * t->buckets, entries, runs;
     size_t first = (size_t)t->window * j->hex.buckets + t->bucket;
     if (cancel_check(j->cancel))
         return;
@@ -353,11 +393,10 @@ static void fill_part(void *ctx, size_t task, unsigned worker)
         first = worker * (j->kept + 2);
         memset(j->state + first, 0, keys);
     }
-    for (uint32_t w = 0; w < t->windows; w++)
-        m = pick_codes(j, t, w, s->key, s->ref, m);
-    level v = {.key = s->key,
-               .ref = s->ref,
-               .entries = m,
+    runs = list_runs(j, s, t, &entries);
+    level v = {.runs = s->run,
+               .run_count = runs,
+               .entries = entries,
                .keys = keys,
                .points = j->points->l,
                .y_at = QUAD_Y,
