@@ -49,7 +49,7 @@ static uint32_t idle_threads(uint32_t parts, unsigned threads)
 
 static uint32_t choose_pieces(const hexagon *h, unsigned threads, uint32_t least)
 {
-    uint32_t pieces = least, some = threads > 4 ? 4 * threads : 8 * threads, many = 12 * threads, best;
+    uint32_t pieces = least, some = threads > 4 ? 4 * threads : 8 * threads, many = 24 * threads, best;
     while (h->windows * pieces < many &&
            h->buckets / (pieces + 1) >= (h->windows * pieces < some ? PIECE_LEAST : PIECE_LARGE))
         pieces++;
@@ -81,6 +81,10 @@ static cuzk_status make_parts(sum_job *j, unsigned threads, cuzk_error *err)
     if (!j->parts)
         return mem_error(err, (size_t)windows * pieces * sizeof *j->parts, "a sum of points");
     uint32_t piece = j->piece = (buckets + pieces - 1) / pieces;
+    j->group = 1;
+    while (pieces > 4 && j->group * j->group < pieces &&
+           (j->group + 1) * piece <= (uint32_t)1 << (32 - RUN_BITS))
+        j->group++;
     for (uint32_t w = 0; w < windows; w += group)
         for (uint32_t i = 0; i < buckets; i += piece)
             j->parts[j->part_count++] = (part){w, group < windows - w ? group : windows - w, i,

@@ -40,6 +40,7 @@ typedef struct sum_job {
     size_t sets;            /* most columns and rows that are reduced together, in windows */
     JACOBIAN *total;        /* by window and piece of it */
     uint32_t pieces, piece; /* parts of a window, buckets of one */
+    uint32_t group;         /* pieces that codes are first sorted by together */
     fp52 turn;              /* w */
 } sum_job;
 
@@ -193,16 +194,41 @@ static size_t pick_codes(uint32_t *out, const uint32_t *code, size_t terms, uint
     return m;
 }
 
-/* Puts the codes of a block in order. */
+/* Of entries, those whose keys lie in `keys` keys from `first` on, which they then count. */
+static size_t pick_entries(uint32_t *out, const uint32_t *entry, size_t n, uint32_t first, uint32_t keys)
+{
+    const __m512i low = _mm512_set1_epi32((int)(first << RUN_BITS)), end = _mm512_set1_epi32((int)keys);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i += 16) {
+        __m512i e = _mm512_sub_epi32(_mm512_loadu_si512(entry + i), low);
+        __mmask16 in = _mm512_cmplt_epu32_mask(_mm512_srli_epi32(e, RUN_BITS), end);
+        if (i + 16 > n)
+            in &= (__mmask16)((1u << (n - i)) - 1);
+        _mm512_storeu_si512(out + m, _mm512_maskz_compress_epi32(in, e));
+        m += (size_t)__builtin_popcount(in);
+    }
+    return m;
+}
+
+/* Puts the codes of a block in order, in two steps if there are many pieces: each goes over all codes as
+ * often as it has outcomes. */
 static void sort_codes(const sum_job *j, size_t block, size_t slot, size_t terms, const uint32_t *code)
 {
-    uint32_t sorted[BLOCK + 16];
+    uint32_t sorted[BLOCK + 16], group[BLOCK + 16];
     for (uint32_t w = 0; w < j->hex.windows; w++, code += CODES_STRIDE) {
         uint16_t *first = first_of(j, w, block);
         size_t m = 0;
-        for (uint32_t i = 0; i < j->pieces; i++) {
-            first[i] = (uint16_t)m;
-            m += pick_codes(sorted + m, code, terms, i * j->piece, j->piece);
+        for (uint32_t i = 0; i < j->pieces;) {
+            if (j->group == 1) {
+                first[i] = (uint16_t)m;
+                m += pick_codes(sorted + m, code, terms, i++ * j->piece, j->piece);
+                continue;
+            }
+            size_t n = pick_codes(group, code, terms, i * j->piece, j->group * j->piece);
+            for (uint32_t k = 0; k < j->group && i < j->pieces; k++, i++) {
+                first[i] = (uint16_t)m;
+                m += pick_entries(sorted + m, group, n, k * j->piece, j->piece);
+            }
         }
         first[j->pieces] = (uint16_t)m;
         memcpy(j->codes + w * j->stride + slot, sorted, m * sizeof *sorted);
