@@ -14,7 +14,7 @@
 #define CONCAT(a, b)  CONCAT_(a, b)
 #define FN(name)      CONCAT(G, name)
 
-#define KEPT_PIECE  ((uint64_t)1 << 21) /* points walked at a time where nothing is read */
+#define KEPT_PIECE  ((uint64_t)1 << 23) /* points walked at a time where nothing is read */
 #define WIDE_STREAM ((uint64_t)1 << 18) /* wide terms collected before they are added up */
 #define WIDE_KEPT   ((uint64_t)1 << 22)
 
