@@ -16,8 +16,7 @@
 #define FE_SQR_FILL(r, a, start, limbs, fill, ctx)    fp52_sqr_fill(r, a, start, limbs, fill, ctx)
 typedef fp52 fe;
 
-/* Out of line: one copy of the multiplier in the instruction and operation caches. Results are loose, of
- * names with "open" open. */
+/* Out of line: one copy of the multiplier in the instruction and operation caches. Results are loose. */
 static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
 {
     fp52 t;

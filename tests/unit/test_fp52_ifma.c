@@ -109,6 +109,14 @@ static uint64_t pick_below(uint64_t k)
     return how == 0 ? 0 : how == 1 ? k - 1 : random_word() % k;
 }
 
+/* Whether every limb of a is that of b and `times` that of start. */
+static void assert_more(const fp52 *a, const fp52 *b, const uint64_t start[8], uint64_t times)
+{
+    for (int i = 0; i < 8; i++)
+        for (int l = 0; l < 8; l++)
+            assert_int_equal((uint64_t)a->l[i][l], (uint64_t)b->l[i][l] + times * start[i]);
+}
+
 /* Factors below a p and b p, as large as lanes_ifma.h has them. */
 typedef struct factors {
     uint64_t a, b;
@@ -120,7 +128,7 @@ typedef struct factors {
 static void fp_products_of(const factors *f)
 {
     fp a[8], b[8], want, have;
-    fp52 x, y, z, s;
+    fp52 x, y, z, s, z2, s2;
     uint64_t more = f->limbs == FP52_SHORT ? SHORT_ONE : 0;
     for (int l = 0; l < 8; l++) {
         pick_fp(&a[l]);
@@ -130,6 +138,10 @@ static void fp_products_of(const factors *f)
     }
     fp52_mul_fill(&z, &x, &y, NULL, f->limbs, NULL, NULL, 0);
     fp52_sqr_fill(&s, &y, NULL, f->limbs, NULL, NULL);
+    fp52_mul_fill(&z2, &x, &y, FP52_Y_ADD, f->limbs, NULL, NULL, 0);
+    fp52_sqr_fill(&s2, &y, FP52_X_LESS_HALF, f->limbs, NULL, NULL);
+    assert_more(&z2, &z, FP52_Y_ADD, 1);
+    assert_more(&s2, &s, FP52_X_LESS_HALF, 2);
     fp52_carry(&z);
     fp52_carry(&s);
     assert_below(&z, 9 + f->a * f->b * more);
@@ -239,7 +251,7 @@ static void fp_memory(void **state)
 static void fp2_products_of(const factors *f)
 {
     fp2 a[8], b[8], want, have;
-    fp2_52 x, y, z, s, t;
+    fp2_52 x, y, z, s, t, s2;
     uint64_t more = f->limbs == FP52_SHORT ? SHORT_ONE : 0,
              lift = f->limbs == FP52_SHORT ? 100 * SHORT_ONE : 1;
     for (int l = 0; l < 8; l++)
@@ -252,6 +264,9 @@ static void fp2_products_of(const factors *f)
         }
     fp2_52_mul_fill(&z, &x, &y, f->limbs == FP52_FULL ? FP52_P : FP52_SHORT_LIFT, f->limbs, NULL, NULL);
     fp2_52_sqr_fill(&s, &t, FP52_Y_SUB, NULL, f->limbs, NULL, NULL);
+    fp2_52_sqr_fill(&s2, &t, FP52_Y_SUB, FP52_X_LESS, f->limbs, NULL, NULL);
+    for (int h = 0; h < 2; h++)
+        assert_more(&s2.c[h], &s.c[h], FP52_X_LESS, 1);
     for (int h = 0; h < 2; h++) {
         fp52_carry(&z.c[h]);
         fp52_carry(&s.c[h]);
