@@ -241,32 +241,30 @@ static void level_place_cut(lists *s, const level *v, cut_key *h, uint32_t ref)
     h->left--;
 }
 
+/* rows and stride: those of s and v, which stores to rows would have the compiler read again. */
+static inline void level_put(lists *s, const level *v, uint32_t *rows, uint32_t stride, uint32_t key,
+                             uint32_t ref)
+{
+    uint32_t *place = &s->place[key], at = *place;
+    if (__builtin_expect(at & SPARE, 0)) {
+        level_place_cut(s, v, &s->cut[at & ~SPARE], ref);
+    } else {
+        rows[at] = ref;
+        *place = at + stride;
+    }
+}
+
 static void level_fill(lists *s, const level *v)
 {
     uint32_t *rows = s->rows, stride = (uint32_t)v->stride, rest = ((uint32_t)1 << RUN_BITS) - 1;
     for (size_t r = 0; v->runs && r < v->run_count; r++) {
         const run u = v->runs[r];
-        uint32_t *place = s->place + u.key;
         prefetch_run(v, r + 1);
-        for (uint32_t i = 0; i < u.count; i++) {
-            uint32_t *to = place + (u.entry[i] >> RUN_BITS), at = *to, ref = u.ref + (u.entry[i] & rest);
-            if (__builtin_expect(at & SPARE, 0)) {
-                level_place_cut(s, v, &s->cut[at & ~SPARE], ref);
-            } else {
-                rows[at] = ref;
-                *to = at + stride;
-            }
-        }
+        for (uint32_t i = 0; i < u.count; i++)
+            level_put(s, v, rows, stride, u.key + (u.entry[i] >> RUN_BITS), u.ref + (u.entry[i] & rest));
     }
-    for (size_t i = 0; !v->runs && i < v->entries; i++) {
-        uint32_t *to = &s->place[v->key[i]], at = *to;
-        if (__builtin_expect(at & SPARE, 0)) {
-            level_place_cut(s, v, &s->cut[at & ~SPARE], v->ref[i]);
-        } else {
-            rows[at] = v->ref[i];
-            *to = at + stride;
-        }
-    }
+    for (size_t i = 0; !v->runs && i < v->entries; i++)
+        level_put(s, v, rows, stride, v->key[i], v->ref[i]);
 }
 
 /* Runs one batch: starts the sums with row 0, adds the other rows, stores. */
