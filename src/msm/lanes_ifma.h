@@ -23,9 +23,10 @@
  *
  * Bounds, in multiples of p: products < 9 (G2: 10), short ones < L2 = 20^2 p / 2^364 + 9, about 2^25.3, since
  * their factors are such products or (G2) sums of two. Point x < 2^28, the third turn of it, T - x - w x with
- * T = 2^28 + 10, at most T, y < 5; sum nx < N = T + L2 + 2, ny < 11; d < T + N. Factors are below 2 N p <
- * 2^410. One conditional subtraction keeps each sum: nx' before it < T + N + L2, after it < max(S, T + N +
- * L2 - S) + 1/1000 with S = N - 1. N - 2^27 < 2^28: another one makes a point of a sum. */
+ * T = 2^28 + 10, at most T, y < 5; sum nx < N = T + L2 + 2, ny < 11; d < T + N; X_ADD is N + L2 rounded down.
+ * Factors are below 2 N p < 2^410. One conditional subtraction keeps each sum: nx' before it < T + N + L2,
+ * after it < max(S, T + N + L2 - S) + 1/1000 with S = N - 1. N - 2^27 < 2^28: another one makes a point of a
+ * sum. */
 
 #define FE_LIMBS (8 * FE_PARTS)
 #define LANES    1536
@@ -70,6 +71,22 @@ typedef struct lanes {
     uint32_t none;       /* the reference that stands for "no point"; it names a valid one */
     const AFFINE *bases; /* NULL, or what references count, without a sign, instead of points */
 } __attribute__((aligned(64))) lanes;
+
+/* r = a b, a factor. Out of line: one copy of the multiplier in the instruction and operation caches. */
+static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
+{
+    fe t;
+    FE_MUL_FILL(&t, a, b, FE_LIFT, FP52_FULL, NULL, NULL);
+    fe_carry_factor(&t);
+    *r = t;
+}
+static __attribute__((noinline)) void fe_mul_short(fe *r, const fe *a, const fe *b)
+{
+    fe t;
+    FE_MUL_FILL(&t, a, b, FE_SHORT_LIFT, FP52_SHORT, NULL, NULL);
+    fe_carry_factor(&t);
+    *r = t;
+}
 
 FP52_INLINE void fe_carry(fe *r)
 {

@@ -35,7 +35,6 @@ typedef struct lists {
     run *run;
     uint32_t *cut_keys, *cut_refs; /* entries of the following level */
     point52 *spare;                /* two more than spares: points that stand for none */
-    size_t additions, rounds, batches;
 } lists;
 
 /* Segments, and among them spares: at most one per LIMIT_MIN points and one more per cut key, over all
@@ -289,8 +288,6 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
         while (s->length[rank + 8 * (groups - 1)] <= r)
             groups--;
         lanes_round(t, row, r + 1 < rounds ? row + v->stride : NULL, groups);
-        s->additions += 8 * groups;
-        s->rounds++;
     }
     for (size_t g = 0; g < v->stride / 8; g++) {
         point52 out[8];
@@ -314,7 +311,6 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
             }
         }
     }
-    s->batches++;
     return 1;
 }
 

@@ -16,21 +16,6 @@
 #define FE_SQR_FILL(r, a, start, limbs, fill, ctx)    fp52_sqr_fill(r, a, start, limbs, fill, ctx)
 typedef fp52 fe;
 
-/* Out of line: one copy of the multiplier in the instruction and operation caches. Results are loose. */
-static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
-{
-    fp52 t;
-    fp52_mul_open(&t, a, b);
-    fp52_carry_loose(&t);
-    *r = t;
-}
-static __attribute__((noinline)) void fe_mul_short(fe *r, const fe *a, const fe *b)
-{
-    fp52 t;
-    fp52_mul_fill(&t, a, b, NULL, FP52_SHORT, NULL, NULL, 0);
-    fp52_carry_loose(&t);
-    *r = t;
-}
 FP52_INLINE void fe_carry_factor(fe *r)
 {
     fp52_carry_loose(r);
@@ -68,7 +53,8 @@ static int fe_invert_lane(fe *a)
     fp52_limbs(limb, &v);
     fp52_set1(&t, limb);
     fp52_set1(&scale, FP52_INVERSE);
-    fe_mul(a, &t, &scale);
+    fp52_mul_open(a, &t, &scale);
+    fe_carry_factor(a);
     return 1;
 }
 

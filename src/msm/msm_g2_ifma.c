@@ -26,21 +26,6 @@ FP52_INLINE void fe_carry_factor(fe *r)
     fp52_carry(&r->e.c[0]);
     fp52_carry(&r->e.c[1]);
 }
-/* Out of line: one copy of the multiplier in the instruction and operation caches. */
-static __attribute__((noinline)) void fe_mul(fe *r, const fe *a, const fe *b)
-{
-    fe t;
-    fp2_52_mul_fill(&t.e, &a->e, &b->e, FE_LIFT, FP52_FULL, NULL, NULL);
-    fe_carry_factor(&t);
-    *r = t;
-}
-static __attribute__((noinline)) void fe_mul_short(fe *r, const fe *a, const fe *b)
-{
-    fe t;
-    fp2_52_mul_fill(&t.e, &a->e, &b->e, FE_SHORT_LIFT, FP52_SHORT, NULL, NULL);
-    fe_carry_factor(&t);
-    *r = t;
-}
 FP52_INLINE void fe_set_one(fe *r)
 {
     fp52_set1(&r->e.c[0], FP52_ONE);
