@@ -339,7 +339,7 @@ static inline void dit_level8(fr52 *x, size_t total, size_t m, const fft_roots *
 
 /* Natural to bit-reversed order; inputs in [-7/2, 11/4) r, results in [-17, 17) r. n: at least 8; t->n: a
  * multiple. */
-static void dif(fr52 *x, size_t n, const fft_roots *t)
+static inline void dif(fr52 *x, size_t n, const fft_roots *t)
 {
     size_t radix = fft_radix(n);
     if (n > FFT_BLOCK) {
@@ -361,7 +361,7 @@ static void dif(fr52 *x, size_t n, const fft_roots *t)
 }
 
 /* Bit-reversed to natural order; the same bounds. */
-static void dit(fr52 *x, size_t n, const fft_roots *t)
+static inline void dit(fr52 *x, size_t n, const fft_roots *t)
 {
     size_t radix = fft_radix(n), part = n / radix;
     for (size_t k = 0; part > 1 && k < radix; k++)

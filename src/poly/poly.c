@@ -28,6 +28,32 @@ cuzk_status ntt_coset_inverse(const domain *d, fr *a, pool *p, cuzk_error *err)
     return transform(d, a, NTT_INVERSE, 1, p, err);
 }
 
+fr_order domain_order(const domain *d)
+{
+    if (!d->ifma || !cpu_get()->ifma)
+        return FR_USUAL_ORDER;
+    return (fr_order){(d->log_n + 1) / 2, d->log_n / 2};
+}
+
+typedef struct arrange_job {
+    fr *to;
+    const fr *from;
+    fr_order order;
+} arrange_job;
+
+static void arrange_range(void *ctx, size_t first, size_t end, unsigned worker)
+{
+    const arrange_job *j = ctx;
+    (void)worker;
+    for (size_t i = first; i < end; i++)
+        j->to[fr_place(&j->order, i)] = j->from[i];
+}
+
+void domain_arrange(const domain *d, fr *to, const fr *from, pool *p)
+{
+    pool_for_range(p, domain_size(d), 4096, arrange_range, &(arrange_job){to, from, domain_order(d)});
+}
+
 cuzk_status quotient(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err)
 {
     int vector = d->ifma && cpu_get()->ifma;

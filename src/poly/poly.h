@@ -7,6 +7,7 @@
 #define POLY_POLY_H
 #include "base/pool.h"
 #include "field/field.h"
+#include "field/order.h"
 
 typedef struct domain domain; /* tables; read-only after creation, shared freely between threads */
 #define DOMAIN_MAX_LOG 32
@@ -26,12 +27,16 @@ cuzk_status ntt_coset_inverse(const domain *d, fr *a, pool *p, cuzk_error *err) 
 void ntt_forward_ref(const domain *d, fr *a); /* textbook radix 2 */
 void ntt_inverse_ref(const domain *d, fr *a);
 
+/* The order that quotient takes its inputs in, and a copy of n elements in that order. */
+fr_order domain_order(const domain *d);
+void domain_arrange(const domain *d, fr *to, const fr *from, pool *p);
+
 /* The quotient of Groth16: from a = A w and b = B w in evaluation form (rows, zero-padded to n), the n - 1
  * coefficients of h = (A(x) B(x) - C(x)) / (x^n - 1), where C interpolates a*b on the domain. Six transforms
  * (DESIGN: C = AB mod (x^n - 1), the coset gives AB mod (x^n - g^n), h = difference / (g^n - 1)).
  * A token that the pool watches stops it: the result is then nothing (pool_watch).
- * In: a, b. Out: a holds h as canonical scalars in a[0 .. n-2], a[n-1] = 0. b is scratch. extra: n elements
- * of scratch. */
+ * In: a, b, in the domain's order. Out: a holds h as canonical scalars in a[0 .. n-2], in the usual order,
+ * a[n-1] = 0. b is scratch. extra: n elements of scratch. */
 cuzk_status quotient(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err) CUZK_MUST_CHECK;
 /* Seven transforms from a, b and c, all on the coset; result in Montgomery form in a. */
 void quotient_ref(const domain *d, fr *a, fr *b, fr *c);

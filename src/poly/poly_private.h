@@ -46,19 +46,12 @@ void scale_powers(fr *a, unsigned log_n, const fr *factor, const fr *base, int r
 cuzk_status ntt_portable(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err);
 cuzk_status quotient_portable(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err);
 
-/* The vector form (ntt_ifma.c): for domains that have tables, on a processor that has the instructions.
- * Orders as above. Results are canonical. */
+/* The vector form: for domains that have tables, on a processor that has the instructions. Results are
+ * canonical. */
 #define NTT_IFMA_MIN_LOG 6
 cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_error *err);
 void ntt_tables_destroy(struct ntt_tables *t);
 size_t ntt_tables_memory(unsigned log_n);
-/* Of a, or of a[i] g^i where coset. nr: squares: results in the order that ntt_turn_ifma makes natural. */
-cuzk_status ntt_nr_forward_ifma(const domain *d, fr *a, int coset, int squares, pool *p, cuzk_error *err);
-cuzk_status ntt_rn_forward_ifma(const domain *d, fr *a, int coset, pool *p, cuzk_error *err);
-/* Result i is multiplied by factor and, where coset, by g^-i. */
-cuzk_status ntt_nr_inverse_ifma(const domain *d, fr *a, const fr *factor, int coset, int squares, pool *p,
-                                cuzk_error *err);
-void ntt_turn_ifma(const domain *d, fr *a, pool *p);
 cuzk_status ntt_ifma(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err);
 cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err);
 

@@ -1,132 +1,147 @@
-/* The transforms in natural order and the quotient by six transforms (see quotient.c), with AVX-512 IFMA. All
- * scalings ride along with the transforms. */
-#include "field/fr52.h"
-#include "poly/poly_private.h"
+/* The quotient by six transforms (see quotient.c) in four passes over memory, with AVX-512 IFMA: columns on
+ * the way to coefficients, of a, b and their product; rows of a and b, to coefficients and on to the coset;
+ * columns of both, their product and its way to coefficients; rows of the two products and their difference.
+ * All scalings ride along with the transforms. */
+#include "base/mem.h"
+#include "poly/transform_ifma.h"
 
-#define TILE 8
+typedef struct quotient_job {
+    fr *a, *b, *extra;
+    fr52 *buffers;
+    transform in, coset; /* of a and b: to coefficients, on to the coset */
+    transform product,
+        coset_product; /* of the products: to coefficients, times what makes the difference h */
+} quotient_job;
 
-typedef struct turn_job {
-    fr *a;
-    size_t tiles, squares; /* tiles along a square; squares side by side */
-} turn_job;
-
-static void turn_load(fr tile[TILE][TILE], const fr *a, size_t stride)
+/* A worker's two columns. */
+static void buffers_of(const quotient_job *j, unsigned worker, fr52 **x, fr52 **y)
 {
-    for (size_t i = 0; i < TILE; i++)
-        memcpy(tile[i], a + i * stride, sizeof tile[i]);
+    size_t rows = j->in.t->rows;
+    *x = j->buffers + 2 * worker * rows;
+    *y = *x + rows;
 }
 
-static void turn_store(fr *a, size_t stride, fr tile[TILE][TILE])
+static void columns_in(void *ctx, size_t task, unsigned worker)
 {
-    for (size_t i = 0; i < TILE; i++)
-        for (size_t j = 0; j < TILE; j += 2) {
-            v8 x = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)&tile[j][i]));
-            x = _mm512_inserti64x4(x, _mm256_loadu_si256((const __m256i *)&tile[j + 1][i]), 1);
-            _mm512_storeu_si512(a + i * stride + j, x);
-        }
+    const quotient_job *j = ctx;
+    size_t rows = j->in.t->rows, g = 8 * task;
+    fr *a = block_at(&j->in, j->a, g), *b = block_at(&j->in, j->b, g);
+    fr52 *x, *y;
+    buffers_of(j, worker, &x, &y);
+    for (size_t r = 0; r < rows; r++) {
+        fr52 t;
+        fr52_load(&x[r], a + 8 * r);
+        fr52_load(&t, b + 8 * r);
+        fr52_mont_mul(&y[r], &x[r], &t);
+    }
+    dif(y, rows, &j->product.roots);
+    columns_store(block_at(&j->in, j->extra, g), y, &j->product, g);
+    dif(x, rows, &j->in.roots);
+    columns_store(a, x, &j->in, g);
+    for (size_t r = 0; r < rows; r++)
+        fr52_load(&x[r], b + 8 * r);
+    dif(x, rows, &j->in.roots);
+    columns_store(b, x, &j->in, g);
 }
 
-/* Tiles first .. end - 1 of all, row by row, each with the one across the diagonal. */
-static void turn_range(void *ctx, size_t first, size_t end, unsigned worker)
+/* Rows of a, then those of b. */
+static void rows_to_coset(void *ctx, size_t task, unsigned worker)
 {
-    const turn_job *t = ctx;
-    size_t n = t->tiles, stride = TILE * n * t->squares;
-    fr one[TILE][TILE], other[TILE][TILE];
-    (void)worker;
-    for (size_t k = first; k < end; k++) {
-        size_t i = k / n % n, j = k % n;
-        fr *a = t->a + k / (n * n) * TILE * n, *here = a + TILE * (i * stride + j),
-           *there = a + TILE * (j * stride + i);
-        if (j < i)
-            continue;
-        turn_load(one, here, stride);
-        if (i < j) {
-            turn_load(other, there, stride);
-            for (size_t l = TILE; j + 1 < n && l < 2 * TILE; l++)
-                for (size_t byte = 0; byte < sizeof one[0]; byte += 64)
-                    __builtin_prefetch((const char *)(there + l * stride) + byte, 1);
-            turn_store(here, stride, other);
-        }
-        turn_store(there, stride, one);
+    const quotient_job *j = ctx;
+    size_t columns = j->in.t->columns, tasks = j->in.t->rows / 8, p = 8 * (task % tasks);
+    fr *v = task < tasks ? j->a : j->b;
+    fr52 *x, *y;
+    buffers_of(j, worker, &x, &y);
+    rows_load(x, v, &j->in, p);
+    dif(x, columns, &j->in.roots);
+    for (size_t q = 0; q < columns; q++)
+        fr52_mul_const(&x[q], &x[q], &j->coset.column_io[q]);
+    dit(x, columns, &j->coset.roots);
+    rows_store(v, x, &j->coset, p);
+}
+
+/* A factor in [1/4, 23/4) r from what a transform leaves. */
+static inline void factor(fr52 *r)
+{
+    fr52_reduce(r);
+    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = V8_SUB(r->l[i], v8_set1(FR52_3R_NEGATIVE[i]));
+    fr52_carry_loose(r);
+}
+
+/* The product of two factors is below 2 r. */
+static void columns_product(void *ctx, size_t task, unsigned worker)
+{
+    const quotient_job *j = ctx;
+    size_t rows = j->in.t->rows, g = 8 * task;
+    fr *a = block_at(&j->in, j->a, g), *b = block_at(&j->in, j->b, g);
+    fr52 *x, *y;
+    buffers_of(j, worker, &x, &y);
+    for (size_t p = 0; p < rows; p++)
+        piece_load(&x[p], a + 8 * p);
+    dit(x, rows, &j->coset.roots);
+    for (size_t p = 0; p < rows; p++)
+        piece_load(&y[p], b + 8 * p);
+    dit(y, rows, &j->coset.roots);
+    for (size_t r = 0; r < rows; r++) {
+        factor(&x[r]);
+        factor(&y[r]);
+        fr52_mont_mul(&x[r], &x[r], &y[r]);
+    }
+    dif(x, rows, &j->coset_product.roots);
+    columns_store(b, x, &j->coset_product, g);
+}
+
+/* The differences, in natural order, to a, which nobody needs any more. */
+static void rows_out(void *ctx, size_t task, unsigned worker)
+{
+    const quotient_job *j = ctx;
+    const transform *s = &j->coset_product;
+    size_t rows = s->t->rows, columns = s->t->columns, k = 8 * task;
+    fr52 *x, *y;
+    buffers_of(j, worker, &x, &y);
+    rows_load(x, j->b, s, k);
+    dif(x, columns, &s->roots);
+    rows_load(y, j->extra, s, k);
+    dif(y, columns, &s->roots);
+    for (size_t m = 0; m < columns; m++) {
+        size_t at = reverse_bits(m, s->column_log);
+        fr52 t, u = y[at];
+        fr52_mul_const(&t, &x[at], &s->column_io[at]);
+        fr52_reduce(&u);
+        fr52_difference(&t, &t, &u);
+        fr52_canonical(&t);
+        fr52_store(j->a + m * rows + k, &t);
     }
 }
 
-/* Turns the squares of C times C numbers, one or two, that ntt_ifma.c leaves. */
-void ntt_turn_ifma(const domain *d, fr *a, pool *p)
-{
-    turn_job t = {a, ((size_t)1 << d->log_n / 2) / TILE, (size_t)1 << d->log_n % 2};
-    pool_for_range_until(p, pool_watched(p), t.squares * t.tiles * t.tiles, 64, turn_range, &t);
-}
-
-cuzk_status ntt_ifma(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err)
-{
-    cuzk_status st = dir == NTT_FORWARD ? ntt_nr_forward_ifma(d, a, coset, 1, p, err)
-                                        : ntt_nr_inverse_ifma(d, a, &d->n_inv, coset, 1, p, err);
-    if (!st)
-        ntt_turn_ifma(d, a, p);
-    return st;
-}
-
-typedef struct pointwise {
-    const fr *a, *b;
-    fr *r;
-} pointwise;
-
-/* r = a b: (16 a) b / 2^260 in the radix of blst. */
-static void product_range(void *ctx, size_t first, size_t end, unsigned worker)
-{
-    const pointwise *j = ctx;
-    (void)worker;
-    for (size_t i = 8 * first; i < 8 * end; i += 8) {
-        fr52 a, b;
-        fr52_load(&a, &j->a[i]);
-        fr52_load(&b, &j->b[i]);
-        for (int k = 0; k < 5; k++)
-            a.l[k] = _mm512_slli_epi64(a.l[k], 4);
-        fr52_carry(&a);
-        fr52_mont_mul(&a, &a, &b);
-        fr52_canonical(&a);
-        fr52_store(&j->r[i], &a);
-    }
-}
-
-/* r = a - b as plain numbers. */
-static void difference_range(void *ctx, size_t first, size_t end, unsigned worker)
-{
-    const pointwise *j = ctx;
-    fr52 plain;
-    (void)worker;
-    fr52_set1(&plain, FR52_PLAIN);
-    for (size_t i = 8 * first; i < 8 * end; i += 8) {
-        fr52 a, b;
-        fr52_load(&a, &j->a[i]);
-        fr52_load(&b, &j->b[i]);
-        for (int k = 0; k < 5; k++)
-            a.l[k] = V8_ADD(V8_SUB(a.l[k], b.l[k]), v8_set1(FR52_R[k]));
-        fr52_carry(&a);
-        fr52_mont_mul(&a, &a, &plain);
-        fr52_canonical(&a);
-        fr52_store(&j->r[i], &a);
-    }
-}
+/* 2^-252, in blst's form: takes numbers to plain integers and back the 2^4 that a product of two numbers in
+ * blst's form by radix 2^260 lacks. */
+static const fr PLAIN_PRODUCT = {{16}};
 
 cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err)
 {
-    size_t n = domain_size(d);
-    cuzk_status st;
-    fr factor;
-    fr_mul(&factor, &d->n_inv, &d->vanish_inv);
-    pool_for_range_until(p, pool_watched(p), n / 8, 512, product_range, &(pointwise){a, b, extra});
-    if ((st = ntt_nr_inverse_ifma(d, a, &d->n_inv, 0, 0, p, err)) ||
-        (st = ntt_rn_forward_ifma(d, a, 1, p, err)) ||
-        (st = ntt_nr_inverse_ifma(d, b, &d->n_inv, 0, 0, p, err)) ||
-        (st = ntt_rn_forward_ifma(d, b, 1, p, err)))
-        return st;
-    pool_for_range_until(p, pool_watched(p), n / 8, 512, product_range, &(pointwise){a, b, a});
-    if ((st = ntt_nr_inverse_ifma(d, a, &factor, 1, 1, p, err)) ||
-        (st = ntt_nr_inverse_ifma(d, extra, &factor, 0, 1, p, err)))
-        return st;
-    pool_for_range_until(p, pool_watched(p), n / 8, 512, difference_range, &(pointwise){a, extra, a});
-    ntt_turn_ifma(d, a, p);
+    size_t rows = d->ifma->rows, columns = d->ifma->columns, bytes = 2 * pool_size(p) * rows * sizeof(fr52);
+    quotient_job j = {.a = a, .b = b, .extra = extra};
+    const cancel_token *stop = pool_watched(p);
+    j.in = transform_of(d, NTT_INVERSE);
+    j.in.start = d->n_inv;
+    j.coset = transform_of(d, NTT_FORWARD);
+    j.coset.column_io = d->ifma->coset[0];
+    j.coset.lane = d->ifma->coset_power[0];
+    j.product = transform_of(d, NTT_INVERSE);
+    j.product.natural = 1;
+    fr_mul(&j.product.start, &d->n_inv, &d->vanish_inv);
+    fr_mul(&j.product.start, &j.product.start, &PLAIN_PRODUCT);
+    j.coset_product = j.product;
+    j.coset_product.has_step = 1;
+    j.coset_product.step = d->coset_inv;
+    j.coset_product.column_io = d->ifma->coset[1];
+    if (!(j.buffers = pool_take(p, bytes)))
+        return mem_error(err, bytes, "the buffers of a transform");
+    pool_for_until(p, stop, columns / 8, columns_in, &j);
+    pool_for_until(p, stop, rows / 4, rows_to_coset, &j);
+    pool_for_until(p, stop, columns / 8, columns_product, &j);
+    pool_for_until(p, stop, rows / 8, rows_out, &j);
+    pool_give(p, j.buffers, bytes);
     return CUZK_OK;
 }

@@ -7,6 +7,7 @@
 typedef struct run {
     spmv *s;
     fr *out[2];              /* multiply */
+    fr_order order;          /* of out */
     _Atomic uint64_t failed; /* check: first row known to fail */
 } run;
 
@@ -21,19 +22,19 @@ static void multiply_chunk(void *ctx, size_t task, unsigned worker)
         uint64_t row = seg->first_row + i * seg->rows + c->first, left = c->repetition_end - i;
         for (unsigned m = 0; m < 2; m++)
             spmv_execute(j->s, w, &w->plan[m], seg, i, left < SPMV_LANES ? (unsigned)left : SPMV_LANES,
-                         j->out[m] + row, seg->rows);
+                         &(spmv_out){j->out[m], row, seg->rows, j->order});
     }
     spmv_flush(j->s);
 }
 
-cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
-                               cuzk_error *err)
+cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b,
+                               fr_order order, pool *p, cuzk_error *err)
 {
     spmv s;
     cuzk_status status = spmv_init(&s, c, w, 2, p, err);
     if (status != CUZK_OK)
         return status;
-    run j = {.s = &s, .out = {a, b}};
+    run j = {.s = &s, .out = {a, b}, .order = order};
     pool_for_until(p, pool_watched(p), s.chunks, multiply_chunk, &j);
     spmv_clear(&s);
     return CUZK_OK;
@@ -71,7 +72,7 @@ cuzk_status r1cs_multiply(const r1cs *r, const witness *w, fr *a, fr *b, pool *p
         return status;
     cuzk_circuit_view c = bare_view(r);
     cuzk_witness_view v = witness_view(w);
-    return r1cs_multiply_view(&c, &v, a, b, p, err);
+    return r1cs_multiply_view(&c, &v, a, b, FR_USUAL_ORDER, p, err);
 }
 
 static int row_holds(const fr *a, const fr *b, const fr *c)
@@ -107,7 +108,8 @@ static void check_chunk(void *ctx, size_t task, unsigned worker)
         if (first >= atomic_load(&j->failed))
             return;
         for (unsigned m = 0; m < 3; m++)
-            spmv_execute(j->s, w, &w->plan[m], seg, i, n, w->row_value[m], CHUNK_ROWS);
+            spmv_execute(j->s, w, &w->plan[m], seg, i, n,
+                         &(spmv_out){w->row_value[m], 0, CHUNK_ROWS, FR_USUAL_ORDER});
         for (unsigned lane = 0; lane < n; lane++) {
             const fr *v[3];
             uint64_t k = 0, rows = c->end - c->first;

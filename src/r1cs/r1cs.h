@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "cuzk/types.h"
 #include "field/field.h"
+#include "field/order.h"
 
 typedef uint32_t var;
 #define VAR_AUX 0x80000000u
@@ -168,9 +169,10 @@ void wcursor_field(wcursor *c, const fr *v);
  * matrices. */
 cuzk_status r1cs_multiply(const r1cs *r, const witness *w, fr *a, fr *b, pool *p,
                           cuzk_error *err) CUZK_MUST_CHECK;
-/* The same from views (of a back end); densities and field map are not read. The shapes must match. */
-cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
-                               cuzk_error *err) CUZK_MUST_CHECK;
+/* The same from views (of a back end), into vectors of the given order; densities and field map are not read.
+ * The shapes must match. */
+cuzk_status r1cs_multiply_view(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b,
+                               fr_order order, pool *p, cuzk_error *err) CUZK_MUST_CHECK;
 cuzk_witness_view witness_view(const witness *w); /* borrowed */
 /* Checks every row; CUZK_UNSATISFIED names the first failing row and its path. */
 cuzk_status r1cs_check(const r1cs *r, const witness *w, pool *p, cuzk_error *err) CUZK_MUST_CHECK;

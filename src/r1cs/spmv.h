@@ -85,6 +85,14 @@ typedef struct spmv_chunk {
     uint64_t repetition, repetition_end;
 } spmv_chunk;
 
+/* Where results go: row i of the first repetition to element first + i of a vector in some order, that of the
+ * next one stride further on. */
+typedef struct spmv_out {
+    fr *base;
+    uint64_t first, stride;
+    fr_order order;
+} spmv_out;
+
 typedef struct spmv {
     const cuzk_circuit_view *circuit;
     const cuzk_witness_view *witness;
@@ -109,13 +117,12 @@ cuzk_status spmv_init(spmv *s, const cuzk_circuit_view *c, const cuzk_witness_vi
 void spmv_clear(spmv *s);
 /* Translates a chunk into the worker's plans. */
 void spmv_translate(const spmv *s, spmv_worker *w, const spmv_chunk *c);
-/* Executes one plan for n <= SPMV_LANES repetitions; out is the place of the first row of the first one,
- * lane_rows the distance to the next one's. */
+/* Executes one plan for n <= SPMV_LANES repetitions. */
 void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *p, const cuzk_segment *seg,
-                  uint64_t repetition, unsigned n, fr *out, size_t lane_rows);
+                  uint64_t repetition, unsigned n, const spmv_out *out);
 /* After the last execution of a task: makes what went past the cache visible to other threads. */
 void spmv_flush(const spmv *s);
 /* The sums of a plan without imports for SPMV_LANES repetitions. */
 void spmv_sums_ifma(const spmv *s, const spmv_plan *plan, const cuzk_segment *seg, uint64_t repetition,
-                    fr *out, size_t lane_rows);
+                    const spmv_out *out);
 #endif

@@ -57,9 +57,10 @@ static inline void put(fr *to, __m256i v, int stream)
         _mm256_storeu_si256((__m256i *)to, v);
 }
 
-/* The reverse: element i goes to out + i * lane_rows. */
-static inline void store8(fr *out, size_t lane_rows, const v8 l[4], int stream)
+/* The reverse: lane i goes to the row's place in repetition i. */
+static inline void store8(const spmv_out *out, uint64_t row, const v8 l[4], int stream)
 {
+    row += out->first;
     v8 u0 = _mm512_unpacklo_epi64(l[0], l[1]), u1 = _mm512_unpackhi_epi64(l[0], l[1]);
     v8 u2 = _mm512_unpacklo_epi64(l[2], l[3]), u3 = _mm512_unpackhi_epi64(l[2], l[3]);
     const v8 low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
@@ -68,8 +69,10 @@ static inline void store8(fr *out, size_t lane_rows, const v8 l[4], int stream)
                _mm512_permutex2var_epi64(u0, high, u2), _mm512_permutex2var_epi64(u1, high, u3)};
     for (size_t i = 0; i < 4; i++) { /* e holds elements 0 and 2, 1 and 3, 4 and 6, 5 and 7 */
         size_t lane = (i & 1) + (i & 2) * 2;
-        put(out + lane * lane_rows, _mm512_castsi512_si256(e[i]), stream);
-        put(out + (lane + 2) * lane_rows, _mm512_extracti64x4_epi64(e[i], 1), stream);
+        put(out->base + fr_place(&out->order, row + lane * out->stride), _mm512_castsi512_si256(e[i]),
+            stream);
+        put(out->base + fr_place(&out->order, row + (lane + 2) * out->stride),
+            _mm512_extracti64x4_epi64(e[i], 1), stream);
     }
 }
 
@@ -277,11 +280,11 @@ static void add_runs(upper *u, const spmv_place *place, const bit_run *r, const 
 }
 
 void spmv_sums_ifma(const spmv *s, const spmv_plan *plan, const cuzk_segment *seg, uint64_t repetition,
-                    fr *out, size_t lane_rows)
+                    const spmv_out *out)
 {
     spmv_place p;
     spmv_place_init(&p, s, seg, repetition);
-    int stream = s->stream && !((uintptr_t)out & 31);
+    int stream = s->stream && !((uintptr_t)out->base & 31);
     const bit_run *run = plan->run;
     const field_term *term = plan->term;
     for (uint32_t k = 0; k < plan->sums; k++) {
@@ -299,7 +302,7 @@ void spmv_sums_ifma(const spmv *s, const spmv_plan *plan, const cuzk_segment *se
         add_products(&u, &p, term, others);
         add_others(&u, &p, others, term_end);
         upper_reduce(l, &u);
-        store8(out + r->row, lane_rows, l, stream);
+        store8(out, r->row, l, stream);
         run = run_end;
         term = term_end;
     }

@@ -56,9 +56,9 @@ cpu_stop cpu_stop_make(cuzk_cancel_fn *fn, void *ctx);
 cuzk_status cpu_stop_check(const cpu_stop *stop, cuzk_error *err); /* CUZK_CANCELLED or CUZK_DEADLINE */
 
 /* ---- prove.c ---- */
-/* a = A w, b = B w, rows 0 .. constraints - 1. */
-cuzk_status cpu_multiply(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
-                         cuzk_error *err) CUZK_MUST_CHECK;
+/* a = A w, b = B w, rows 0 .. constraints - 1, in the given order. */
+cuzk_status cpu_multiply(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, fr_order order,
+                         pool *p, cuzk_error *err) CUZK_MUST_CHECK;
 
 /* ---- walk.c ---- */
 /* Which wires have a point in a query. Inputs come first; input_density or density NULL means all. */

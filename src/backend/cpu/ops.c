@@ -116,8 +116,8 @@ cuzk_status cpu_op_quotient(cuzk_device *device, cuzk_scalar *h, const cuzk_fr *
     fr *y = pool_take(device->pool, bytes), *extra = pool_take(device->pool, bytes);
     s = y && extra ? domain_create(&d, log_n, 7, err) : mem_error(err, bytes, "the quotient");
     if (s == CUZK_OK) {
-        memmove(h, a, bytes);
-        memcpy(y, b, bytes);
+        domain_arrange(d, y, (const fr *)a, device->pool); /* h may be a */
+        domain_arrange(d, (fr *)h, (const fr *)b, device->pool);
         s = quotient(d, (fr *)h, y, extra, device->pool, err);
     }
     domain_destroy(d);
@@ -129,7 +129,7 @@ cuzk_status cpu_op_quotient(cuzk_device *device, cuzk_scalar *h, const cuzk_fr *
 cuzk_status cpu_op_multiply(cuzk_device *device, const cuzk_circuit_view *circuit,
                             const cuzk_witness_view *witness, cuzk_fr *a, cuzk_fr *b, cuzk_error *err)
 {
-    return cpu_multiply(circuit, witness, (fr *)a, (fr *)b, device->pool, err);
+    return cpu_multiply(circuit, witness, (fr *)a, (fr *)b, FR_USUAL_ORDER, device->pool, err);
 }
 
 cuzk_status cpu_op_msm_g1(cuzk_device *device, cuzk_g1_affine *out, const cuzk_g1_affine *bases,

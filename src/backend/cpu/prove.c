@@ -17,11 +17,11 @@ cuzk_status cpu_stop_check(const cpu_stop *stop, cuzk_error *err)
     return CUZK_OK;
 }
 
-cuzk_status cpu_multiply(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, pool *p,
-                         cuzk_error *err)
+cuzk_status cpu_multiply(const cuzk_circuit_view *c, const cuzk_witness_view *w, fr *a, fr *b, fr_order order,
+                         pool *p, cuzk_error *err)
 {
     if (w->inputs == c->inputs && w->aux == c->aux && w->fields == c->fields)
-        return r1cs_multiply_view(c, w, a, b, p, err);
+        return r1cs_multiply_view(c, w, a, b, order, p, err);
     return cuzk_error_set(
         err, CUZK_INVALID_ARGUMENT,
         "the witness has %llu inputs, %llu wires and %llu field wires, the circuit %llu, %llu and %llu",
@@ -38,10 +38,18 @@ static double lap(uint64_t *since)
 }
 
 /* Rows beyond the circuit's are zeros. */
+typedef struct clear_job {
+    fr *a, *b;
+    size_t rows;
+    fr_order order;
+} clear_job;
+
 static void clear_range(void *ctx, size_t first, size_t end, unsigned worker)
 {
+    const clear_job *j = ctx;
     (void)worker;
-    memset((fr *)ctx + first, 0, (end - first) * sizeof(fr));
+    for (size_t i = first + j->rows; i < end + j->rows; i++)
+        j->a[fr_place(&j->order, i)] = j->b[fr_place(&j->order, i)] = FR_ZERO;
 }
 
 /* The H sum: everything that needs arrays of the domain's size, which are gone when it returns. */
@@ -55,9 +63,9 @@ static cuzk_status prove_h(const cuzk_device_key *key, const cuzk_witness_view *
     size_t rows = key->circuit.constraints;
     cuzk_status s = a && b ? CUZK_OK : mem_error(err, bytes, "the rows' values");
     if (s == CUZK_OK) {
-        pool_for_range(p, n - rows, 4096, clear_range, a + rows);
-        pool_for_range(p, n - rows, 4096, clear_range, b + rows);
-        s = cpu_multiply(&key->circuit, w, a, b, p, err);
+        clear_job j = {a, b, rows, domain_order(key->domain)};
+        pool_for_range(p, n - rows, 4096, clear_range, &j);
+        s = cpu_multiply(&key->circuit, w, a, b, j.order, p, err);
     }
     t->spmv = lap(&since);
     if (s == CUZK_OK)

@@ -1,0 +1,270 @@
+/* What the transforms with AVX-512 IFMA share: tables, the twist, tiles in memory.
+ *
+ * The vector is a matrix of R rows and C columns, R = C or 2 C. The index r C + c of the input and k + R m of
+ * the output, w the root:  X[k + R m] = sum_c w_C^(c m) w^(c k) sum_r x[r C + c] w_R^(r k). The first pass
+ * transforms columns, eight at a time, and multiplies by w^(c k) (the twist); the second transforms rows,
+ * eight at a time. Row p then holds k = rev p, or k = p in natural order; column q holds m = rev q. The way
+ * back does the same in reverse.
+ *
+ * Between passes a vector lies column by column of tiles: eight columns are a block, contiguous; eight rows
+ * of it are a tile of 2 KiB. Passes over columns read and write one block after the other, passes over rows
+ * whole tiles. (In the usual order, row by row, a pass over columns touches 256 bytes of a row, which lie
+ * pages apart: 54 instead of 128 GB/s on sixteen threads.) A tile of values of the first kind (what linear
+ * maps are given, field/order.h) holds its eight rows one by one; between passes it holds pieces, vectors of
+ * words: piece j column j, with the rows in the lanes, or row j, with the columns in the lanes. Numbers there
+ * are below 2^256, not below r.
+ *
+ * Multiplications by powers of the coset generator ride along: what depends on the row or column alone is put
+ * into the start or the step of the twist's powers, the rest is one product by a constant. */
+#ifndef POLY_TRANSFORM_IFMA_H
+#define POLY_TRANSFORM_IFMA_H
+#include "poly/fft_ifma.h"
+#include "poly/poly_private.h"
+
+struct ntt_tables {
+    size_t rows, columns, bytes;
+    fr52_const *roots;     /* w_R^e */
+    fr52_const eighth[8];  /* see fft_roots; of which three are used */
+    fr52_const *coset_row; /* g^(C r), by row r */
+    fr52_const *coset[2];  /* g^(R rev q) and its inverse, by column q */
+    fr *power[2];          /* w^i and w^-i, i < R */
+    fr *coset_power[2];    /* g^i and g^-i, i < R */
+};
+
+/* A transform of a domain in one direction, with what rides along. */
+typedef struct transform {
+    const struct ntt_tables *t;
+    unsigned row_log, column_log;
+    fft_roots roots;
+    const fr52_const *row_in; /* constants by row, on the way in, or NULL */
+    const fr52_const
+        *column_io;        /* constants by column, out of the second pass or into the way back, or NULL */
+    const fr *lane;        /* factor of the twist by column (first pass) or by k (way back), or NULL */
+    fr step, start;        /* further factors of the twist: step^k start */
+    int has_step, natural; /* natural: rows in natural order */
+} transform;
+
+static inline transform transform_of(const domain *d, ntt_direction dir)
+{
+    transform s = {.t = d->ifma, .row_log = (d->log_n + 1) / 2, .start = FR_ONE};
+    s.column_log = d->log_n - s.row_log;
+    s.roots = (fft_roots){s.t->roots, s.t->eighth, s.t->rows, dir == NTT_INVERSE};
+    return s;
+}
+
+/* ---- the twist ---- */
+/* As fr52_mont_mul, strict: below 6/5 r where both factors are below 2^256. */
+static inline void mont_mul(fr52 *r, const fr52 *a, const fr52 *b)
+{
+    fr52_mont_mul(r, a, b);
+    fr52_carry(r);
+}
+
+static inline void from_blst(fr52 *r, const fr52 *a)
+{
+    fr52 k;
+    fr52_set1(&k, FR52_FROM_BLST);
+    mont_mul(r, a, &k);
+}
+
+/* Eight neighbours in radix 2^260. */
+static inline void load_mont(fr52 *r, const fr *a)
+{
+    fr52 t;
+    fr52_load(&t, a);
+    from_blst(r, &t);
+}
+
+/* One number in all lanes, in radix 2^260. */
+static inline void set_mont(fr52 *r, const fr *a)
+{
+    v8 w[4];
+    fr52 t;
+    for (int i = 0; i < 4; i++)
+        w[i] = v8_set1(a->l[i]);
+    fr52_from_words(&t, w);
+    from_blst(r, &t);
+}
+
+/* The twist of eight numbers: number j times base^j, an own constant, and times a power that all share and
+ * that advances from eight to eight. The power is prepared for its eight products. */
+typedef struct twist {
+    fr52_consts base[8]; /* [0] is not used */
+    fr52_rows next;
+    fr52 power; /* in radix 2^260, strict, below 2^256 */
+} twist;
+
+/* All in radix 2^260. */
+static inline void twist_start(twist *s, const fr52 *first, const fr52 *base, const fr52 *advance)
+{
+    fr52 x = *base, c = *advance;
+    fr52_canonical(&c);
+    fr52_prepare_rows(&s->next, &c);
+    for (int j = 1; j < 8; j++) {
+        c = x;
+        fr52_canonical(&c);
+        fr52_prepare(&s->base[j], &c, 1);
+        mont_mul(&x, &x, base);
+    }
+    s->power = *first;
+}
+
+/* The factor of a lane, where there is one, times start. */
+static inline void twist_first(fr52 *r, const transform *s, const fr *lane)
+{
+    set_mont(r, &s->start);
+    if (lane) {
+        fr52 t;
+        load_mont(&t, lane);
+        mont_mul(r, r, &t);
+    }
+}
+
+/* The twist for columns g .. g + 7: numbers k0 + j R / 8, advancing by k0; in natural order 8 k0 + j. */
+static inline void column_twist(twist *s, const transform *j, size_t g)
+{
+    fr52 w, first, base;
+    load_mont(&w, &j->t->power[j->roots.sign][g]);
+    if (j->has_step) {
+        fr52 step;
+        set_mont(&step, &j->step);
+        mont_mul(&w, &w, &step);
+    }
+    twist_first(&first, j, j->lane ? &j->lane[g] : NULL);
+    base = w;
+    for (size_t i = 8; i < (j->natural ? 64 : j->t->rows); i *= 2)
+        mont_mul(&base, &base, &base);
+    if (j->natural)
+        twist_start(s, &first, &w, &base);
+    else
+        twist_start(s, &first, &base, &w);
+}
+
+/* That for rows p .. p + 7: columns 8 i + j, advancing by i. */
+static inline void row_twist(twist *s, const transform *j, size_t p)
+{
+    fr k[8], lane[8];
+    fr52 v, v8th, first;
+    for (size_t l = 0; l < 8; l++) {
+        size_t index = reverse_bits(p + l, j->row_log);
+        k[l] = j->t->power[j->roots.sign][index];
+        if (j->lane)
+            lane[l] = j->lane[index];
+    }
+    load_mont(&v, k);
+    twist_first(&first, j, j->lane ? lane : NULL);
+    v8th = v;
+    for (int i = 0; i < 3; i++)
+        mont_mul(&v8th, &v8th, &v8th);
+    twist_start(s, &first, &v, &v8th);
+}
+
+/* The shared power as a constant; it advances. */
+static inline void twist_next(fr52_rows *power, twist *s)
+{
+    fr52_prepare_rows(power, &s->power);
+    fr52_mul_rows(&s->power, &s->power, &s->next);
+    fr52_below(&s->power);
+}
+
+/* y = x base^j power, strict, below 2^256. */
+static inline void twist_one(fr52 *y, const fr52 *x, const twist *s, size_t j, const fr52_rows *power)
+{
+    if (j) {
+        fr52_mul_consts(y, x, &s->base[j]);
+    } else {
+        FP52_UNROLL for (int i = 0; i < 5; i++) y->l[i] = V8_ADD(x->l[i], v8_set1(FR52_17R[i]));
+    }
+    fr52_mul_rows(y, y, power);
+    fr52_below(y);
+}
+
+/* ---- tiles ---- */
+/* Block g / 8, of columns g .. g + 7. Row r of a block, or piece r, starts at 8 r. */
+static inline fr *block_at(const transform *s, fr *a, size_t g)
+{
+    return a + g * s->t->rows;
+}
+
+/* x[j] holds row j with columns in the lanes, or column j with rows in the lanes; words of numbers below
+ * 2^256 go to the pieces of a tile, each transposed. */
+static inline void tile_store(fr *tile, fr52 x[8])
+{
+    v8 w[4][8];
+    for (int j = 0; j < 8; j++) {
+        v8 t[4];
+        fr52_to_words(t, &x[j]);
+        for (int i = 0; i < 4; i++)
+            w[i][j] = t[i];
+    }
+    for (int i = 0; i < 4; i++)
+        v8_transpose(w[i]);
+    for (size_t j = 0; j < 8; j++)
+        for (size_t i = 0; i < 4; i++)
+            _mm512_storeu_si512((char *)(tile + 8 * j) + 64 * i, w[i][j]);
+}
+
+static inline void piece_load(fr52 *r, const fr *a)
+{
+    v8 w[4];
+    for (size_t i = 0; i < 4; i++)
+        w[i] = _mm512_loadu_si512((const char *)a + 64 * i);
+    fr52_from_words(r, w);
+}
+
+static inline size_t reverse3(size_t j)
+{
+    return (j & 1) << 2 | (j & 2) | j >> 2;
+}
+
+/* Twists a transformed column and stores it as a block of pieces that are columns. */
+static inline void columns_store(fr *block, const fr52 *x, const transform *s, size_t g)
+{
+    size_t rows = s->t->rows;
+    twist tw;
+    column_twist(&tw, s, g);
+    for (size_t k0 = 0; k0 < rows / 8; k0++) {
+        size_t p = reverse_bits(k0, s->row_log - 3);
+        fr52 y[8];
+        fr52_rows power;
+        twist_next(&power, &tw);
+        for (size_t j = 0; j < 8; j++) {
+            size_t at = reverse3(j); /* where k0 + j R / 8 is in its tile, 8 k0 + j among the tiles */
+            if (s->natural)
+                twist_one(&y[j], &x[at * (rows / 8) + p], &tw, j, &power);
+            else
+                twist_one(&y[at], &x[8 * p + at], &tw, j, &power);
+        }
+        tile_store(block + 64 * (s->natural ? k0 : p), y);
+    }
+}
+
+/* Rows p .. p + 7 from pieces that are columns. */
+static inline void rows_load(fr52 *x, const fr *a, const transform *s, size_t p)
+{
+    enum { AHEAD = 4 };
+    size_t columns = s->t->columns, rows = s->t->rows;
+    for (size_t c = 0; c < columns; c++) {
+        const fr *piece = a + (c >> 3) * 8 * rows + 8 * p + 8 * (c & 7);
+        for (size_t i = 0; i < 4; i++)
+            _mm_prefetch((const char *)(piece + AHEAD * 8 * rows) + 64 * i, _MM_HINT_T0);
+        piece_load(&x[c], piece);
+    }
+}
+
+/* Twists rows p .. p + 7, transformed back, and stores them as pieces that are rows. */
+static inline void rows_store(fr *a, const fr52 *x, const transform *s, size_t p)
+{
+    size_t columns = s->t->columns, rows = s->t->rows;
+    twist tw;
+    row_twist(&tw, s, p);
+    for (size_t c = 0; c < columns; c += 8) {
+        fr52 y[8];
+        fr52_rows power;
+        twist_next(&power, &tw);
+        for (size_t j = 0; j < 8; j++)
+            twist_one(&y[j], &x[c + j], &tw, j, &power);
+        tile_store(a + c * rows + 8 * p, y);
+    }
+}
+#endif
