@@ -96,7 +96,6 @@ def fr(out):
     table(out, "FR52_ONE", "2^260 mod r", limbs(pow(2, 260, R), 5))
     table(out, "FR52_SQUARE", "2^520 mod r", limbs(pow(2, 520, R), 5))
     table(out, "FR52_FROM_BLST", "2^264 mod r: from radix 2^256 to 2^260", limbs(pow(2, 264, R), 5))
-    table(out, "FR52_PLAIN", "16: from radix 2^256 to plain numbers", limbs(16, 5))
 
 
 def text():

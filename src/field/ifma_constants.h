@@ -225,9 +225,4 @@ static const uint64_t FR52_FROM_BLST[5] __attribute__((aligned(64), unused)) = {
     0x234fffffdcb, 0x61039ef635000, 0xdce3c3e2e7505, 0x7fa6f1563642b,
     0x247db575276a,
 };
-/* 16: from radix 2^256 to plain numbers */
-static const uint64_t FR52_PLAIN[5] __attribute__((aligned(64), unused)) = {
-    0x10, 0x0, 0x0, 0x0,
-    0x0,
-};
 #endif

@@ -1,6 +1,6 @@
-/* Orders of long vectors of field elements in memory: the usual one, and the one that passes over columns of a
- * matrix like (poly/transform_ifma.h): of a vector that is a matrix of 2^row_log rows and 2^column_log columns,
- * row by row, eight columns after the other, each with its rows in order, eight elements of each. */
+/* Orders of long vectors of field elements in memory: the usual one, and the one that passes over columns of
+ * a matrix like (poly/transform_ifma.h): of a vector that is a matrix of 2^row_log rows and 2^column_log
+ * columns, row by row, eight columns after the other, each with its rows in order, eight elements of each. */
 #ifndef FIELD_ORDER_H
 #define FIELD_ORDER_H
 #include <stddef.h>

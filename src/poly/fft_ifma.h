@@ -17,6 +17,22 @@ typedef struct fft_roots {
     int sign;
 } fft_roots;
 
+/* Memory that is fetched while a transform computes: pieces of 256 bytes, piece i at from + (i / 8) far + (i
+ * % 8) near bytes. */
+typedef struct fft_ahead {
+    const char *from;
+    size_t far, near, next, end;
+} fft_ahead;
+
+FP52_INLINE void fft_fetch(fft_ahead *a, size_t pieces)
+{
+    for (; a && pieces && a->next < a->end; pieces--, a->next++) {
+        const char *at = a->from + (a->next >> 3) * a->far + (a->next & 7) * a->near;
+        for (size_t i = 0; i < 256; i += 64)
+            _mm_prefetch(at + i, _MM_HINT_T1);
+    }
+}
+
 FP52_INLINE const fr52_const *fft_root(const fft_roots *t, size_t e)
 {
     return &t->table[t->sign ? (t->n - e) & (t->n - 1) : e];
@@ -265,7 +281,7 @@ static inline void fft_inner_of(fft_inner *r, const fft_roots *t)
     r->sine = &t->eighth[1 + t->sign];
 }
 
-static inline void dif_level4(fr52 *x, size_t total, size_t m, const fft_roots *t)
+static inline void dif_level4(fr52 *x, size_t total, size_t m, const fft_roots *t, fft_ahead *ahead)
 {
     size_t q = m / 4, step = t->n / m;
     const fr52_const *im = fft_root(t, t->n / 4);
@@ -278,12 +294,14 @@ static inline void dif_level4(fr52 *x, size_t total, size_t m, const fft_roots *
     for (size_t j = 1; j < q; j++) {
         const fr52_const *w1 = fft_root(t, step * j), *w2 = fft_root(t, 2 * step * j),
                          *w3 = fft_root(t, 3 * step * j);
-        for (size_t b = 0; b < total; b += m)
+        for (size_t b = 0; b < total; b += m) {
             dif4_full(x + b + j, q, w1, w2, w3, im);
+            fft_fetch(ahead, 4);
+        }
     }
 }
 
-static inline void dif_level8(fr52 *x, size_t total, size_t m, const fft_roots *t)
+static inline void dif_level8(fr52 *x, size_t total, size_t m, const fft_roots *t, fft_ahead *ahead)
 {
     size_t q = m / 8, step = t->n / m;
     fft_inner inner;
@@ -298,12 +316,14 @@ static inline void dif_level8(fr52 *x, size_t total, size_t m, const fft_roots *
         const fr52_const *w[7];
         for (size_t e = 1; e < 8; e++)
             w[e - 1] = fft_root(t, e * step * j);
-        for (size_t b = 0; b < total; b += m)
+        for (size_t b = 0; b < total; b += m) {
             dif8_full(x + b + j, q, w, &inner);
+            fft_fetch(ahead, 4);
+        }
     }
 }
 
-static inline void dit_level4(fr52 *x, size_t total, size_t m, const fft_roots *t)
+static inline void dit_level4(fr52 *x, size_t total, size_t m, const fft_roots *t, fft_ahead *ahead)
 {
     size_t q = m / 4, step = t->n / m;
     const fr52_const *im = fft_root(t, t->n / 4);
@@ -312,12 +332,14 @@ static inline void dit_level4(fr52 *x, size_t total, size_t m, const fft_roots *
     for (size_t j = 1; j < q; j++) {
         const fr52_const *w1 = fft_root(t, step * j), *w2 = fft_root(t, 2 * step * j),
                          *w3 = fft_root(t, 3 * step * j);
-        for (size_t b = 0; b < total; b += m)
+        for (size_t b = 0; b < total; b += m) {
             dit4_full(x + b + j, q, w1, w2, w3, im);
+            fft_fetch(ahead, 4);
+        }
     }
 }
 
-static inline void dit_level8(fr52 *x, size_t total, size_t m, const fft_roots *t)
+static inline void dit_level8(fr52 *x, size_t total, size_t m, const fft_roots *t, fft_ahead *ahead)
 {
     size_t q = m / 8, step = t->n / m;
     fft_inner inner;
@@ -332,43 +354,45 @@ static inline void dit_level8(fr52 *x, size_t total, size_t m, const fft_roots *
         const fr52_const *w[7];
         for (size_t e = 1; e < 8; e++)
             w[e - 1] = fft_root(t, e * step * j);
-        for (size_t b = 0; b < total; b += m)
+        for (size_t b = 0; b < total; b += m) {
             dit8_full(x + b + j, q, w, &inner);
+            fft_fetch(ahead, 4);
+        }
     }
 }
 
 /* Natural to bit-reversed order; inputs in [-7/2, 11/4) r, results in [-17, 17) r. n: at least 8; t->n: a
  * multiple. */
-static inline void dif(fr52 *x, size_t n, const fft_roots *t)
+static inline void dif(fr52 *x, size_t n, const fft_roots *t, fft_ahead *ahead)
 {
     size_t radix = fft_radix(n);
     if (n > FFT_BLOCK) {
         if (radix == 8)
-            dif_level8(x, n, n, t);
+            dif_level8(x, n, n, t, ahead);
         else
-            dif_level4(x, n, n, t);
+            dif_level4(x, n, n, t, ahead);
         for (size_t k = 0; k < radix; k++)
-            dif(x + n / radix * k, n / radix, t);
+            dif(x + n / radix * k, n / radix, t, ahead);
         return;
     }
     for (size_t m = n; m > 1; m /= radix) {
         radix = fft_radix(m);
         if (radix == 8)
-            dif_level8(x, n, m, t);
+            dif_level8(x, n, m, t, ahead);
         else
-            dif_level4(x, n, m, t);
+            dif_level4(x, n, m, t, ahead);
     }
 }
 
 /* Bit-reversed to natural order; the same bounds. */
-static inline void dit(fr52 *x, size_t n, const fft_roots *t)
+static inline void dit(fr52 *x, size_t n, const fft_roots *t, fft_ahead *ahead)
 {
     size_t radix = fft_radix(n), part = n / radix;
     for (size_t k = 0; part > 1 && k < radix; k++)
-        dit(x + part * k, part, t);
+        dit(x + part * k, part, t, ahead);
     if (radix == 8)
-        dit_level8(x, n, n, t);
+        dit_level8(x, n, n, t, ahead);
     else
-        dit_level4(x, n, n, t);
+        dit_level4(x, n, n, t, ahead);
 }
 #endif

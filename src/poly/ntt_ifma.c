@@ -6,9 +6,10 @@ typedef struct natural_job {
     transform s;
     fr *a, *scratch;
     fr52 *buffers;
+    int stream; /* a lies on lines of the cache: results go past it */
 } natural_job;
 
-static void columns_pass(void *ctx, size_t task, unsigned worker)
+static void columns_pass(void *ctx, size_t task, size_t next, unsigned worker)
 {
     const natural_job *j = ctx;
     const transform *s = &j->s;
@@ -22,31 +23,37 @@ static void columns_pass(void *ctx, size_t task, unsigned worker)
         if (s->row_in)
             fr52_mul_const(&x[r], &x[r], &s->row_in[r]);
     }
-    dif(x, rows, &s->roots);
-    columns_store(block_at(s, j->scratch, g), x, s, g);
+    fft_ahead ahead = {(const char *)(j->a + 8 * next), 8 * columns * sizeof(fr), columns * sizeof(fr), 0,
+                       rows};
+    dif(x, rows, &s->roots, &ahead);
+    columns_store(j->scratch, x, s, g, 1);
 }
 
-static void rows_pass(void *ctx, size_t task, unsigned worker)
+static void rows_pass(void *ctx, size_t task, size_t next, unsigned worker)
 {
     const natural_job *j = ctx;
     const transform *s = &j->s;
     size_t rows = s->t->rows, columns = s->t->columns, k = 8 * task;
     fr52 *x = j->buffers + worker * rows;
     rows_load(x, j->scratch, s, k);
-    dif(x, columns, &s->roots);
+    fft_ahead ahead = rows_ahead(s, j->scratch, 8 * next);
+    dif(x, columns, &s->roots, &ahead);
     for (size_t m = 0; m < columns; m++) {
         size_t at = reverse_bits(m, s->column_log);
         fr52 t = x[at];
         if (s->column_io)
             fr52_mul_const(&t, &t, &s->column_io[at]);
         fr52_canonical(&t);
-        fr52_store(j->a + m * rows + k, &t);
+        if (j->stream)
+            fr52_stream(j->a + m * rows + k, &t);
+        else
+            fr52_store(j->a + m * rows + k, &t);
     }
 }
 
 cuzk_status ntt_ifma(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err)
 {
-    natural_job j = {.s = transform_of(d, dir), .a = a};
+    natural_job j = {.s = transform_of(d, dir), .a = a, .stream = !((uintptr_t)a & 63)};
     const cancel_token *stop = pool_watched(p);
     j.s.natural = 1;
     if (dir == NTT_INVERSE)
@@ -64,8 +71,8 @@ cuzk_status ntt_ifma(const domain *d, fr *a, ntt_direction dir, int coset, pool 
     j.scratch = pool_take(p, bytes);
     j.buffers = pool_take(p, buffer_bytes);
     if (j.scratch && j.buffers) {
-        pool_for_until(p, stop, d->ifma->columns / 8, columns_pass, &j);
-        pool_for_until(p, stop, d->ifma->rows / 8, rows_pass, &j);
+        pool_for_ahead(p, stop, d->ifma->columns / 8, columns_pass, &j);
+        pool_for_ahead(p, stop, d->ifma->rows / 8, rows_pass, &j);
     }
     cuzk_status st = j.scratch && j.buffers ? CUZK_OK : mem_error(err, bytes, "scratch of a transform");
     pool_give(p, j.buffers, buffer_bytes);

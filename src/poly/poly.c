@@ -32,7 +32,7 @@ fr_order domain_order(const domain *d)
 {
     if (!d->ifma || !cpu_get()->ifma)
         return FR_USUAL_ORDER;
-    return (fr_order){(d->log_n + 1) / 2, d->log_n / 2};
+    return (fr_order){ntt_row_log(d->log_n), d->log_n - ntt_row_log(d->log_n)};
 }
 
 typedef struct arrange_job {

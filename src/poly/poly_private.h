@@ -49,6 +49,11 @@ cuzk_status quotient_portable(const domain *d, fr *a, fr *b, fr *extra, pool *p,
 /* The vector form: for domains that have tables, on a processor that has the instructions. Results are
  * canonical. */
 #define NTT_IFMA_MIN_LOG 6
+/* Rows of its matrix, as many as columns or twice as many. */
+static inline unsigned ntt_row_log(unsigned log_n)
+{
+    return (log_n + 1) / 2;
+}
 cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_error *err);
 void ntt_tables_destroy(struct ntt_tables *t);
 size_t ntt_tables_memory(unsigned log_n);

@@ -8,6 +8,7 @@
 typedef struct quotient_job {
     fr *a, *b, *extra;
     fr52 *buffers;
+    int stream;          /* results past the caches: the arrays lie on lines of the cache */
     transform in, coset; /* of a and b: to coefficients, on to the coset */
     transform product,
         coset_product; /* of the products: to coefficients, times what makes the difference h */
@@ -25,23 +26,23 @@ static void columns_in(void *ctx, size_t task, unsigned worker)
 {
     const quotient_job *j = ctx;
     size_t rows = j->in.t->rows, g = 8 * task;
-    fr *a = block_at(&j->in, j->a, g), *b = block_at(&j->in, j->b, g);
     fr52 *x, *y;
     buffers_of(j, worker, &x, &y);
     for (size_t r = 0; r < rows; r++) {
         fr52 t;
-        fr52_load(&x[r], a + 8 * r);
-        fr52_load(&t, b + 8 * r);
+        size_t at = g * rows + 8 * r;
+        fr52_load(&x[r], j->a + at);
+        fr52_load(&t, j->b + at);
         fr52_mont_mul(&y[r], &x[r], &t);
     }
-    dif(y, rows, &j->product.roots);
-    columns_store(block_at(&j->in, j->extra, g), y, &j->product, g);
-    dif(x, rows, &j->in.roots);
-    columns_store(a, x, &j->in, g);
+    dif(y, rows, &j->product.roots, NULL);
+    columns_store(j->extra, y, &j->product, g, j->stream);
+    dif(x, rows, &j->in.roots, NULL);
+    columns_store(j->a, x, &j->in, g, 0);
     for (size_t r = 0; r < rows; r++)
-        fr52_load(&x[r], b + 8 * r);
-    dif(x, rows, &j->in.roots);
-    columns_store(b, x, &j->in, g);
+        fr52_load(&x[r], j->b + g * rows + 8 * r);
+    dif(x, rows, &j->in.roots, NULL);
+    columns_store(j->b, x, &j->in, g, 0);
 }
 
 /* Rows of a, then those of b. */
@@ -53,11 +54,11 @@ static void rows_to_coset(void *ctx, size_t task, unsigned worker)
     fr52 *x, *y;
     buffers_of(j, worker, &x, &y);
     rows_load(x, v, &j->in, p);
-    dif(x, columns, &j->in.roots);
+    dif(x, columns, &j->in.roots, NULL);
     for (size_t q = 0; q < columns; q++)
         fr52_mul_const(&x[q], &x[q], &j->coset.column_io[q]);
-    dit(x, columns, &j->coset.roots);
-    rows_store(v, x, &j->coset, p);
+    dit(x, columns, &j->coset.roots, NULL);
+    rows_store(v, x, &j->coset, p, j->stream);
 }
 
 /* A factor in [1/4, 23/4) r from what a transform leaves. */
@@ -73,22 +74,19 @@ static void columns_product(void *ctx, size_t task, unsigned worker)
 {
     const quotient_job *j = ctx;
     size_t rows = j->in.t->rows, g = 8 * task;
-    fr *a = block_at(&j->in, j->a, g), *b = block_at(&j->in, j->b, g);
     fr52 *x, *y;
     buffers_of(j, worker, &x, &y);
-    for (size_t p = 0; p < rows; p++)
-        piece_load(&x[p], a + 8 * p);
-    dit(x, rows, &j->coset.roots);
-    for (size_t p = 0; p < rows; p++)
-        piece_load(&y[p], b + 8 * p);
-    dit(y, rows, &j->coset.roots);
+    column_load(x, j->a, &j->coset, g);
+    dit(x, rows, &j->coset.roots, NULL);
+    column_load(y, j->b, &j->coset, g);
+    dit(y, rows, &j->coset.roots, NULL);
     for (size_t r = 0; r < rows; r++) {
         factor(&x[r]);
         factor(&y[r]);
         fr52_mont_mul(&x[r], &x[r], &y[r]);
     }
-    dif(x, rows, &j->coset_product.roots);
-    columns_store(b, x, &j->coset_product, g);
+    dif(x, rows, &j->coset_product.roots, NULL);
+    columns_store(j->b, x, &j->coset_product, g, 0);
 }
 
 /* The differences, in natural order, to a, which nobody needs any more. */
@@ -100,9 +98,9 @@ static void rows_out(void *ctx, size_t task, unsigned worker)
     fr52 *x, *y;
     buffers_of(j, worker, &x, &y);
     rows_load(x, j->b, s, k);
-    dif(x, columns, &s->roots);
+    dif(x, columns, &s->roots, NULL);
     rows_load(y, j->extra, s, k);
-    dif(y, columns, &s->roots);
+    dif(y, columns, &s->roots, NULL);
     for (size_t m = 0; m < columns; m++) {
         size_t at = reverse_bits(m, s->column_log);
         fr52 t, u = y[at];
@@ -110,7 +108,10 @@ static void rows_out(void *ctx, size_t task, unsigned worker)
         fr52_reduce(&u);
         fr52_difference(&t, &t, &u);
         fr52_canonical(&t);
-        fr52_store(j->a + m * rows + k, &t);
+        if (j->stream)
+            fr52_stream(j->a + m * rows + k, &t);
+        else
+            fr52_store(j->a + m * rows + k, &t);
     }
 }
 
@@ -123,6 +124,7 @@ cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuz
     size_t rows = d->ifma->rows, columns = d->ifma->columns, bytes = 2 * pool_size(p) * rows * sizeof(fr52);
     quotient_job j = {.a = a, .b = b, .extra = extra};
     const cancel_token *stop = pool_watched(p);
+    j.stream = !(((uintptr_t)a | (uintptr_t)b | (uintptr_t)extra) & 63);
     j.in = transform_of(d, NTT_INVERSE);
     j.in.start = d->n_inv;
     j.coset = transform_of(d, NTT_FORWARD);

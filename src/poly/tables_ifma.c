@@ -69,7 +69,7 @@ static void fill_eighth(fr52_const out[8], const fr *root, size_t n)
 
 cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_error *err)
 {
-    size_t rows = (size_t)1 << (d->log_n + 1) / 2, columns = ((size_t)1 << d->log_n) / rows;
+    size_t rows = (size_t)1 << ntt_row_log(d->log_n), columns = ((size_t)1 << d->log_n) / rows;
     size_t bytes = sizeof(struct ntt_tables) + 64 + (2 * rows + 2 * columns) * sizeof(fr52_const) +
                    4 * rows * sizeof(fr);
     struct ntt_tables *t = big_alloc(bytes);
@@ -115,7 +115,7 @@ void ntt_tables_destroy(struct ntt_tables *t)
 
 size_t ntt_tables_memory(unsigned log_n)
 {
-    size_t rows = (size_t)1 << (log_n + 1) / 2, columns = ((size_t)1 << log_n) / rows;
+    size_t rows = (size_t)1 << ntt_row_log(log_n), columns = ((size_t)1 << log_n) / rows;
     return sizeof(struct ntt_tables) + 64 + (2 * rows + 2 * columns) * sizeof(fr52_const) +
            4 * rows * sizeof(fr);
 }

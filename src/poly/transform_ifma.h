@@ -20,6 +20,7 @@
 #define POLY_TRANSFORM_IFMA_H
 #include "poly/fft_ifma.h"
 #include "poly/poly_private.h"
+#include <stdatomic.h>
 
 struct ntt_tables {
     size_t rows, columns, bytes;
@@ -46,7 +47,7 @@ typedef struct transform {
 
 static inline transform transform_of(const domain *d, ntt_direction dir)
 {
-    transform s = {.t = d->ifma, .row_log = (d->log_n + 1) / 2, .start = FR_ONE};
+    transform s = {.t = d->ifma, .row_log = ntt_row_log(d->log_n), .start = FR_ONE};
     s.column_log = d->log_n - s.row_log;
     s.roots = (fft_roots){s.t->roots, s.t->eighth, s.t->rows, dir == NTT_INVERSE};
     return s;
@@ -179,16 +180,45 @@ static inline void twist_one(fr52 *y, const fr52 *x, const twist *s, size_t j, c
     fr52_below(y);
 }
 
-/* ---- tiles ---- */
-/* Block g / 8, of columns g .. g + 7. Row r of a block, or piece r, starts at 8 r. */
-static inline fr *block_at(const transform *s, fr *a, size_t g)
+/* ---- tasks ---- */
+/* Tasks that know which one their worker does next, whose memory they fetch while they compute: next is task
+ * where there is none. */
+typedef void ahead_fn(void *ctx, size_t task, size_t next, unsigned worker);
+typedef struct ahead_job {
+    ahead_fn *fn;
+    void *ctx;
+    size_t tasks;
+    _Atomic size_t begun;
+    const cancel_token *stop;
+} ahead_job;
+
+static inline void ahead_run(void *ctx, size_t task, unsigned worker)
 {
-    return a + g * s->t->rows;
+    ahead_job *j = ctx;
+    (void)task;
+    for (size_t now = atomic_fetch_add(&j->begun, 1), next; now < j->tasks && !cancel_check(j->stop);
+         now = next) {
+        next = atomic_fetch_add(&j->begun, 1);
+        j->fn(j->ctx, now, next < j->tasks ? next : now, worker);
+    }
+}
+
+static inline void pool_for_ahead(pool *p, const cancel_token *stop, size_t tasks, ahead_fn *fn, void *ctx)
+{
+    ahead_job j = {.fn = fn, .ctx = ctx, .tasks = tasks, .stop = stop};
+    pool_for_until(p, stop, pool_size(p), ahead_run, &j);
+}
+
+/* ---- tiles ---- */
+/* That of rows r .. r + 7 and columns c .. c + 7. */
+static inline fr *tile_at(const transform *s, const fr *a, size_t r, size_t c)
+{
+    return (fr *)a + c * s->t->rows + 8 * r;
 }
 
 /* x[j] holds row j with columns in the lanes, or column j with rows in the lanes; words of numbers below
  * 2^256 go to the pieces of a tile, each transposed. */
-static inline void tile_store(fr *tile, fr52 x[8])
+static inline void tile_store(fr *tile, fr52 x[8], int stream)
 {
     v8 w[4][8];
     for (int j = 0; j < 8; j++) {
@@ -201,7 +231,10 @@ static inline void tile_store(fr *tile, fr52 x[8])
         v8_transpose(w[i]);
     for (size_t j = 0; j < 8; j++)
         for (size_t i = 0; i < 4; i++)
-            _mm512_storeu_si512((char *)(tile + 8 * j) + 64 * i, w[i][j]);
+            if (stream)
+                _mm512_stream_si512((void *)((char *)(tile + 8 * j) + 64 * i), w[i][j]);
+            else
+                _mm512_storeu_si512((char *)(tile + 8 * j) + 64 * i, w[i][j]);
 }
 
 static inline void piece_load(fr52 *r, const fr *a)
@@ -218,7 +251,7 @@ static inline size_t reverse3(size_t j)
 }
 
 /* Twists a transformed column and stores it as a block of pieces that are columns. */
-static inline void columns_store(fr *block, const fr52 *x, const transform *s, size_t g)
+static inline void columns_store(fr *a, const fr52 *x, const transform *s, size_t g, int stream)
 {
     size_t rows = s->t->rows;
     twist tw;
@@ -235,27 +268,32 @@ static inline void columns_store(fr *block, const fr52 *x, const transform *s, s
             else
                 twist_one(&y[at], &x[8 * p + at], &tw, j, &power);
         }
-        tile_store(block + 64 * (s->natural ? k0 : p), y);
+        tile_store(tile_at(s, a, 8 * (s->natural ? k0 : p), g), y, stream);
     }
 }
 
-/* Rows p .. p + 7 from pieces that are columns. */
+/* Tiles of rows p .. p + 7, to be fetched. */
+static inline fft_ahead rows_ahead(const transform *s, const fr *a, size_t p)
+{
+    return (fft_ahead){(const char *)(a + 8 * p), 8 * s->t->rows * sizeof(fr), 256, 0, s->t->columns};
+}
+
+/* Rows p .. p + 7 from pieces that are columns, and a column from pieces that are rows. */
 static inline void rows_load(fr52 *x, const fr *a, const transform *s, size_t p)
 {
-    enum { AHEAD = 4 };
-    size_t columns = s->t->columns, rows = s->t->rows;
-    for (size_t c = 0; c < columns; c++) {
-        const fr *piece = a + (c >> 3) * 8 * rows + 8 * p + 8 * (c & 7);
-        for (size_t i = 0; i < 4; i++)
-            _mm_prefetch((const char *)(piece + AHEAD * 8 * rows) + 64 * i, _MM_HINT_T0);
-        piece_load(&x[c], piece);
-    }
+    for (size_t c = 0; c < s->t->columns; c++)
+        piece_load(&x[c], tile_at(s, a, p, c & ~(size_t)7) + 8 * (c & 7));
+}
+static inline void column_load(fr52 *x, const fr *a, const transform *s, size_t g)
+{
+    for (size_t p = 0; p < s->t->rows; p++)
+        piece_load(&x[p], tile_at(s, a, p & ~(size_t)7, g) + 8 * (p & 7));
 }
 
 /* Twists rows p .. p + 7, transformed back, and stores them as pieces that are rows. */
-static inline void rows_store(fr *a, const fr52 *x, const transform *s, size_t p)
+static inline void rows_store(fr *a, const fr52 *x, const transform *s, size_t p, int stream)
 {
-    size_t columns = s->t->columns, rows = s->t->rows;
+    size_t columns = s->t->columns;
     twist tw;
     row_twist(&tw, s, p);
     for (size_t c = 0; c < columns; c += 8) {
@@ -264,7 +302,7 @@ static inline void rows_store(fr *a, const fr52 *x, const transform *s, size_t p
         twist_next(&power, &tw);
         for (size_t j = 0; j < 8; j++)
             twist_one(&y[j], &x[c + j], &tw, j, &power);
-        tile_store(a + c * rows + 8 * p, y);
+        tile_store(tile_at(s, a, p, c), y, stream);
     }
 }
 #endif

@@ -122,7 +122,7 @@ static void every_size(void **state)
         for (int kind = 0; kind < 8; kind++) {
             fft_roots t = {.table = table, .eighth = eighth, .n = n, .sign = kind >> 2};
             fill(n, kind & 3);
-            dif(x, n, &t);
+            dif(x, n, &t, NULL);
             for (size_t k = 0; k < 12; k++)
                 one_place(n, log_n, k < 8 ? k & (n - 1) : chacha_rng_u32(&rng) & (n - 1), t.sign);
             /* back, from values at the ends of the range again */
@@ -133,7 +133,7 @@ static void every_size(void **state)
                     x[i].l[k] = V8_ADD(x[i].l[k], v8_set1((uint64_t)((i % 3 ? 1 : -3) * (int64_t)FR52_R[k])));
             }
             t.sign = !t.sign;
-            dit(x, n, &t);
+            dit(x, n, &t, NULL);
             for (size_t i = 0; i < n; i++) {
                 fr want[8];
                 for (int l = 0; l < 8; l++) {
