@@ -37,19 +37,24 @@ static double lap(uint64_t *since)
     return ms;
 }
 
-/* Rows beyond the circuit's are zeros. */
+/* Rows beyond the circuit's are zeros. A task: some rows of eight columns. */
+#define CLEAR_SLICES 16
 typedef struct clear_job {
-    fr *a, *b;
-    size_t rows;
+    fr *v[2];
+    size_t first, end; /* elements */
     fr_order order;
 } clear_job;
 
-static void clear_range(void *ctx, size_t first, size_t end, unsigned worker)
+static void clear_part(void *ctx, size_t task, unsigned worker)
 {
     const clear_job *j = ctx;
+    unsigned log = j->order.column_log;
+    size_t row = j->first >> log, rows = ((j->end - 1) >> log) + 1 - row, slice = task % CLEAR_SLICES;
     (void)worker;
-    for (size_t i = first + j->rows; i < end + j->rows; i++)
-        j->a[fr_place(&j->order, i)] = j->b[fr_place(&j->order, i)] = FR_ZERO;
+    for (size_t r = row + rows * slice / CLEAR_SLICES; r < row + rows * (slice + 1) / CLEAR_SLICES; r++)
+        for (size_t c = task / CLEAR_SLICES * 8, i = (r << log) + c, end = i + 8; i < end; i++)
+            if (i >= j->first && i < j->end)
+                j->v[0][fr_place(&j->order, i)] = j->v[1][fr_place(&j->order, i)] = FR_ZERO;
 }
 
 /* The H sum: everything that needs arrays of the domain's size, which are gone when it returns. */
@@ -60,11 +65,11 @@ static cuzk_status prove_h(const cuzk_device_key *key, const cuzk_witness_view *
     pool *p = key->device->pool;
     uint64_t since = clock_ns();
     fr *a = pool_take(p, bytes), *b = pool_take(p, bytes), *extra = NULL;
-    size_t rows = key->circuit.constraints;
     cuzk_status s = a && b ? CUZK_OK : mem_error(err, bytes, "the rows' values");
     if (s == CUZK_OK) {
-        clear_job j = {a, b, rows, domain_order(key->domain)};
-        pool_for_range(p, n - rows, 4096, clear_range, &j);
+        clear_job j = {{a, b}, key->circuit.constraints, n, domain_order(key->domain)};
+        if (j.first < n)
+            pool_for(p, ((size_t)1 << j.order.column_log) / 8 * CLEAR_SLICES, clear_part, &j);
         s = cpu_multiply(&key->circuit, w, a, b, j.order, p, err);
     }
     t->spmv = lap(&since);
