@@ -60,6 +60,7 @@ def fp(out):
     table(out, "FP52_INVERSE", "2^428 mod p: what a Montgomery inverse of blst is multiplied by, see lanes_ifma.h",
           limbs(pow(2, 428, P), 8))
     table(out, "FP52_FROM_BLST", "2^448 mod p: from radix 2^384 to 2^416", limbs(pow(2, 448, P), 8))
+    table(out, "FP52_DECODE", "2^800 mod p: from plain numbers to radix 2^384", limbs(pow(2, 800, P), 8))
     table(out, "FP52_TO_BLST", "2^352 mod p: blst_fp_mul by it goes from radix 2^416 to 2^384",
           words(pow(2, 352, P), 6))
     table(out, "FP52_X_OUT", "2^356 mod p: blst_fp_mul by it divides by 2^28", words(pow(2, 356, P), 6))

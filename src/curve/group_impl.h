@@ -1,7 +1,9 @@
 /* Point arithmetic, encodings and batch conversion of one group. Included by g1.c and g2.c after as_g1.h or
  * as_g2.h. */
+#include "base/cpu.h"
 #include "base/encode.h"
 #include "base/mem.h"
+#include "curve/curve_private.h"
 #include <stdatomic.h>
 
 static int bytes_are_zero(const void *p, size_t n)
@@ -172,6 +174,27 @@ int FN(decompress)(AFFINE *r, const uint8_t in[HALF])
     return 0;
 }
 
+size_t FN(decode_some)(AFFINE *r, const uint8_t *in, const uint32_t *list, size_t n)
+{
+    enum { TOGETHER = 8 };
+    for (size_t i = 0; i < n;) {
+        size_t m = n - i < TOGETHER ? n - i : TOGETHER;
+        const uint8_t *at[TOGETHER];
+        for (size_t k = 0; k < m; k++)
+            at[k] = in + (size_t)(list ? list[i + k] : i + k) * (2 * HALF);
+#if defined(__x86_64__)
+        if (m == TOGETHER && cpu_get()->ifma && curve_decode8_ifma((fp *)(r + i), at, HALF / 24)) {
+            i += TOGETHER;
+            continue;
+        }
+#endif
+        for (size_t k = 0; k < m; k++, i++)
+            if (FN(decode)(&r[i], at[k]))
+                return i;
+    }
+    return n;
+}
+
 typedef struct decode_job {
     AFFINE *r;
     const uint8_t *in;
@@ -182,14 +205,10 @@ static void decode_range(void *ctx, size_t first, size_t end, unsigned worker)
 {
     decode_job *j = ctx;
     (void)worker;
-    for (size_t i = first; i < end; i++) {
-        if (!FN(decode)(&j->r[i], j->in + i * 2 * HALF))
-            continue;
-        size_t seen = atomic_load(&j->bad);
-        while (i < seen && !atomic_compare_exchange_weak(&j->bad, &seen, i))
-            ;
-        return; /* later ones of this range cannot be lower */
-    }
+    size_t bad = first + FN(decode_some)(j->r + first, j->in + first * 2 * HALF, NULL, end - first);
+    size_t seen = atomic_load(&j->bad);
+    while (bad < end && bad < seen && !atomic_compare_exchange_weak(&j->bad, &seen, bad))
+        ;
 }
 
 ptrdiff_t FN(decode_many)(AFFINE *r, const uint8_t *in, size_t n, pool *p)

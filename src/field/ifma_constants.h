@@ -71,6 +71,11 @@ static const uint64_t FP52_FROM_BLST[8] __attribute__((aligned(64), unused)) = {
     0x7fde37dba9366, 0x4e27525bc342b, 0x1f5b1e9778489, 0xb872b2b91b9dc,
     0xb206f497dfcaf, 0x4137cc89a9b0b, 0xd9d20d7e39959, 0x411c,
 };
+/* 2^800 mod p: from plain numbers to radix 2^384 */
+static const uint64_t FP52_DECODE[8] __attribute__((aligned(64), unused)) = {
+    0x551039a1d2c25, 0xc857a984373dc, 0x3331128e8da66, 0xba38b82e8f651,
+    0xbb197b6252a29, 0xcbe4f4e32928c, 0x80ef81f158c5d, 0xe91f,
+};
 /* 2^352 mod p: blst_fp_mul by it goes from radix 2^416 to 2^384 */
 static const uint64_t FP52_TO_BLST[6] __attribute__((aligned(64), unused)) = {
     0x0, 0x0, 0x0, 0x0,

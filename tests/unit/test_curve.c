@@ -17,6 +17,11 @@ static void set_inf(void *p, size_t n)
     memset(p, 0, n);
 }
 
+static const uint8_t FP_MODULUS[48] = {
+    0x1a, 0x01, 0x11, 0xea, 0x39, 0x7f, 0xe6, 0x9a, 0x4b, 0x1b, 0xa7, 0xb6, 0x43, 0x4b, 0xac, 0xd7,
+    0x64, 0x77, 0x4b, 0x84, 0xf3, 0x85, 0x12, 0xbf, 0x67, 0x30, 0xd2, 0xa0, 0xf6, 0xb0, 0xf6, 0x24,
+    0x1e, 0xab, 0xff, 0xfe, 0xb1, 0x53, 0xff, 0xff, 0xb9, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xaa, 0xab};
+
 #define GROUP_TESTS(G, BLST, GENERATOR, COORD_BYTES, BATCH)                                                  \
     static void G##_assert_equal(const G *a, const G *b)                                                     \
     {                                                                                                        \
@@ -118,10 +123,6 @@ static void set_inf(void *p, size_t n)
     static void G##_encodings(void **state)                                                                  \
     {                                                                                                        \
         enum { N = 50, U = 2 * COORD_BYTES, C = COORD_BYTES };                                               \
-        static const uint8_t P[48] = {                                                                       \
-            0x1a, 0x01, 0x11, 0xea, 0x39, 0x7f, 0xe6, 0x9a, 0x4b, 0x1b, 0xa7, 0xb6, 0x43, 0x4b, 0xac, 0xd7,  \
-            0x64, 0x77, 0x4b, 0x84, 0xf3, 0x85, 0x12, 0xbf, 0x67, 0x30, 0xd2, 0xa0, 0xf6, 0xb0, 0xf6, 0x24,  \
-            0x1e, 0xab, 0xff, 0xfe, 0xb1, 0x53, 0xff, 0xff, 0xb9, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xaa, 0xab}; \
         chacha_rng rng;                                                                                      \
         G##_affine p[N], r;                                                                                  \
         uint8_t u[U], v[U], c[C];                                                                            \
@@ -171,7 +172,7 @@ static void set_inf(void *p, size_t n)
         }                                                                                                    \
         for (int at = 0; at < U; at += 48) { /* a coordinate of p */                                         \
             G##_encode(u, &p[0]);                                                                            \
-            memcpy(u + at, P, 48);                                                                           \
+            memcpy(u + at, FP_MODULUS, 48);                                                                  \
             assert_int_equal(G##_decode(&r, u), -1);                                                         \
             u[at + 47]--; /* p - 1 */                                                                        \
             assert_int_equal(G##_decode(&r, u), 0);                                                          \
@@ -219,6 +220,53 @@ static void set_inf(void *p, size_t n)
                 u[y * U] = saved[1];                                                                         \
         }                                                                                                    \
         mem_free(p), mem_free(r), mem_free(u);                                                               \
+    }                                                                                                        \
+                                                                                                             \
+    /* Numbers at the ends of their range, off the curve too, and bad ones, in any order: as one by one. */  \
+    static void G##_decode_some_points(void **state)                                                         \
+    {                                                                                                        \
+        enum { N = 256, M = 37, U = 2 * COORD_BYTES };                                                       \
+        static uint8_t u[N * U];                                                                             \
+        static G##_affine all[M];                                                                            \
+        static const uint8_t edge[] = {0x1a, 0x01, 0x11, 0xea, 0x39, 0x7f, 0xe6, 0x9a, 0x4b, 0x1b};          \
+        chacha_rng rng;                                                                                      \
+        (void)state;                                                                                         \
+        math_rng(&rng, 24);                                                                                  \
+        for (size_t i = 0; i < N * (U / 48); i++) {                                                          \
+            uint8_t *v = u + 48 * i;                                                                         \
+            uint32_t kind = chacha_rng_u32(&rng) % 6;                                                        \
+            chacha_rng_bytes(&rng, v, 48);                                                                   \
+            v[0] %= 0x1a;                                                                                    \
+            if (kind == 0) /* small */                                                                       \
+                memset(v, 0, 48 - chacha_rng_u32(&rng) % 3);                                                 \
+            if (kind == 1) { /* p with its lowest bytes changed, mostly below */                             \
+                memcpy(v, FP_MODULUS, 48);                                                                   \
+                v[47 - chacha_rng_u32(&rng) % 48] -= (uint8_t)(chacha_rng_u32(&rng) % 3);                    \
+            }                                                                                                \
+            if (kind == 2) { /* 2^k - 1 */                                                                   \
+                memset(v, 0xff, 48);                                                                         \
+                memset(v, 0, 1 + chacha_rng_u32(&rng) % 47);                                                 \
+            }                                                                                                \
+            if (kind == 3)                                                                                   \
+                memcpy(v, edge, sizeof edge);                                                                \
+        }                                                                                                    \
+        for (int round = 0; round < 400; round++) {                                                          \
+            uint32_t list[M];                                                                                \
+            size_t good = 0;                                                                                 \
+            for (size_t i = 0; i < M; i++)                                                                   \
+                list[i] = chacha_rng_u32(&rng) % N;                                                          \
+            G##_affine r;                                                                                    \
+            while (good < M && !G##_decode(&r, u + list[good] * U))                                          \
+                all[good++] = r;                                                                             \
+            static G##_affine some[M];                                                                       \
+            memset(some, 0xee, sizeof some);                                                                 \
+            assert_int_equal(G##_decode_some(some, u, list, M), good);                                       \
+            assert_memory_equal(some, all, good * sizeof *some);                                             \
+            for (size_t i = 0; i < M; i++) /* where none is bad */                                           \
+                for (size_t k = 0; good < M && k < U; k += 48)                                               \
+                    if (i >= good && u[list[i] * U + k] >= 0x1a)                                             \
+                        u[list[i] * U + k] = 0x19;                                                           \
+        }                                                                                                    \
     }                                                                                                        \
                                                                                                              \
     static void G##_batch_to_affine_with_infinities(void **state)                                            \
@@ -397,8 +445,8 @@ static int close_pool(void **state)
 #define LIST(G)                                                                                              \
     cmocka_unit_test(G##_addition_is_complete), cmocka_unit_test(G##_multiplication),                        \
         cmocka_unit_test(G##_encodings), cmocka_unit_test(G##_decode_many_points),                           \
-        cmocka_unit_test(G##_batch_to_affine_with_infinities), cmocka_unit_test(G##_batch_addition),         \
-        cmocka_unit_test(G##_fixed_base)
+        cmocka_unit_test(G##_decode_some_points), cmocka_unit_test(G##_batch_to_affine_with_infinities),     \
+        cmocka_unit_test(G##_batch_addition), cmocka_unit_test(G##_fixed_base)
 
 int main(void)
 {

@@ -114,14 +114,10 @@ static void decode_range(void *ctx, size_t first, size_t end, unsigned worker)
 {
     (void)worker;
     decode_job *d = ctx;
-    for (size_t i = first; i < end; i++) {
-        if (FN(decode)(&d->out[i], d->in + (size_t)d->list[i] * ENCODED) == 0)
-            continue;
-        uint64_t seen = atomic_load(&d->bad);
-        while (i < seen && !atomic_compare_exchange_weak(&d->bad, &seen, i))
-            ;
-        return;
-    }
+    uint64_t bad = first + FN(decode_some)(d->out + first, d->in, d->list + first, end - first);
+    uint64_t seen = atomic_load(&d->bad);
+    while (bad < end && bad < seen && !atomic_compare_exchange_weak(&d->bad, &seen, bad))
+        ;
 }
 
 static cuzk_status bad_point(const cpu_query *q, uint64_t at, cuzk_error *err)
