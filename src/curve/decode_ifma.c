@@ -1,9 +1,10 @@
-/* Decoding of points with AVX-512 IFMA: eight numbers at a time are turned round, compared with p and taken to
- * blst's form by one product. */
+/* Decoding of points with AVX-512 IFMA: eight numbers at a time are turned round, compared with p and taken
+ * to blst's form by one product. */
 #include "curve/curve_private.h"
 #include "field/fp52.h"
 
-/* Eight numbers of 48 bytes, big-endian, as strict limbs; each ends a window of 64 bytes, or (head) begins it. */
+/* Eight numbers of 48 bytes, big-endian, as strict limbs; each ends a window of 64 bytes, or (head) begins
+ * it. */
 static void read_limbs(fp52 *r, const uint8_t *const window[8], int head)
 {
     /* for each byte of the limbs, of which every second one starts in the middle of a byte, the byte of a

@@ -31,7 +31,8 @@
 #define FE_LIMBS (8 * FE_PARTS)
 #define LANES    1536
 #define GROUPS   (LANES / 8)
-/* Lists of points take more at once where the second-level cache has room for them. */
+/* Lists of points take more at once, most where the second-level cache has room for them. */
+#define LANES_LISTS 1792
 #define LANES_MOST  2560
 #define GROUPS_MOST (LANES_MOST / 8)
 #define LANES_L2    ((size_t)2 << 20)
@@ -164,7 +165,9 @@ FP52_INLINE void prefetch_base(const AFFINE *a, size_t first, size_t last, int f
     }
 }
 
-/* A coordinate to the first-level cache, a whole point to the second. */
+/* A coordinate to the first-level cache; to the second, a whole base or the x of a point, whose y follows
+ * when the first pass is where the second will be as much later: lines that wait for less time leave room for
+ * more lanes. */
 FP52_INLINE void prefetch_near(const lanes *s, uint32_t ref, int second, int direct)
 {
     const size_t half = sizeof(AFFINE) / 2;
@@ -179,7 +182,6 @@ FP52_INLINE void prefetch_far(const lanes *s, uint32_t ref, int direct)
         prefetch_base(&s->bases[ref], 0, sizeof(AFFINE) - 1, 1);
     } else {
         prefetch_coordinate(x_of(s, ref), 1);
-        prefetch_coordinate(y_of(s, ref), 1);
     }
 }
 
@@ -338,6 +340,9 @@ FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe 
             if (g + AHEAD < groups)
                 FP52_UNROLL for (int l = 0; l < 8; l++)
                     prefetch_near(s, ref[8 * (g + AHEAD) + (size_t)l], 0, direct);
+            if (!direct)
+                FP52_UNROLL for (int l = 0; l < 8; l++)
+                    prefetch_coordinate(y_of(s, ref[8 * (groups - 1 - g) + (size_t)l]), 1);
             gather(&t.gathered, s, ref + 8 * g, 0, direct);
         }
         if (!g) {

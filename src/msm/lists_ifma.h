@@ -91,7 +91,7 @@ static lists *lists_create(pool *p, lists_size size, size_t *bytes)
     memset(s, 0, sizeof *s);
     lists_layout(s, size);
     points_none(s->spare + s->spares);
-    s->lanes_at_once = cpu_get()->l2 >= LANES_L2 ? LANES_MOST : LANES;
+    s->lanes_at_once = cpu_get()->l2 >= LANES_L2 ? LANES_MOST : LANES_LISTS;
     return s;
 }
 

@@ -1,5 +1,5 @@
 /* The public sums: choice of the form for this processor. The vector forms share one inversion between up to
- * 1536 additions; below some hundred terms the scalar ones are faster. */
+ * 2560 additions; below some hundred terms the scalar ones are faster. */
 #include "base/cpu.h"
 #include "msm/msm_private.h"
 
