@@ -30,9 +30,8 @@ static void columns_in(void *ctx, size_t task, unsigned worker)
     buffers_of(j, worker, &x, &y);
     for (size_t r = 0; r < rows; r++) {
         fr52 t;
-        size_t at = g * rows + 8 * r;
-        fr52_load(&x[r], j->a + at);
-        fr52_load(&t, j->b + at);
+        fr52_load(&x[r], tile_at(&j->in, j->a, r, g));
+        fr52_load(&t, tile_at(&j->in, j->b, r, g));
         fr52_mont_mul(&y[r], &x[r], &t);
     }
     dif(y, rows, &j->product.roots, NULL);
@@ -40,9 +39,10 @@ static void columns_in(void *ctx, size_t task, unsigned worker)
     dif(x, rows, &j->in.roots, NULL);
     columns_store(j->a, x, &j->in, g, 0);
     for (size_t r = 0; r < rows; r++)
-        fr52_load(&x[r], j->b + g * rows + 8 * r);
+        fr52_load(&x[r], tile_at(&j->in, j->b, r, g));
     dif(x, rows, &j->in.roots, NULL);
     columns_store(j->b, x, &j->in, g, 0);
+    _mm_sfence();
 }
 
 /* Rows of a, then those of b. */
@@ -59,6 +59,7 @@ static void rows_to_coset(void *ctx, size_t task, unsigned worker)
         fr52_mul_const(&x[q], &x[q], &j->coset.column_io[q]);
     dit(x, columns, &j->coset.roots, NULL);
     rows_store(v, x, &j->coset, p, j->stream);
+    _mm_sfence();
 }
 
 /* A factor in [1/4, 23/4) r from what a transform leaves. */
@@ -113,6 +114,7 @@ static void rows_out(void *ctx, size_t task, unsigned worker)
         else
             fr52_store(j->a + m * rows + k, &t);
     }
+    _mm_sfence();
 }
 
 /* 2^-252, in blst's form: takes numbers to plain integers and back the 2^4 that a product of two numbers in

@@ -9,10 +9,11 @@
  * Between passes a vector lies column by column of tiles: eight columns are a block, contiguous; eight rows
  * of it are a tile of 2 KiB. Passes over columns read and write one block after the other, passes over rows
  * whole tiles. (In the usual order, row by row, a pass over columns touches 256 bytes of a row, which lie
- * pages apart: 54 instead of 128 GB/s on sixteen threads.) A tile of values of the first kind (what linear
- * maps are given, field/order.h) holds its eight rows one by one; between passes it holds pieces, vectors of
- * words: piece j column j, with the rows in the lanes, or row j, with the columns in the lanes. Numbers there
- * are below 2^256, not below r.
+ * pages apart: 54 instead of 128 GB/s on sixteen threads.) As input (field/order.h) a tile holds its eight
+ * rows, eight numbers each; between passes it holds pieces, four vectors of words each: piece j is column j,
+ * with the rows in the lanes, or row j, with the columns in the lanes. Numbers there are below 2^256, not
+ * below r. What is not read again soon is stored past the caches; a fence follows before other threads
+ * look.
  *
  * Multiplications by powers of the coset generator ride along: what depends on the row or column alone is put
  * into the start or the step of the twist's powers, the rest is one product by a constant. */
@@ -201,6 +202,7 @@ static inline void ahead_run(void *ctx, size_t task, unsigned worker)
         next = atomic_fetch_add(&j->begun, 1);
         j->fn(j->ctx, now, next < j->tasks ? next : now, worker);
     }
+    _mm_sfence();
 }
 
 static inline void pool_for_ahead(pool *p, const cancel_token *stop, size_t tasks, ahead_fn *fn, void *ctx)
@@ -210,7 +212,7 @@ static inline void pool_for_ahead(pool *p, const cancel_token *stop, size_t task
 }
 
 /* ---- tiles ---- */
-/* That of rows r .. r + 7 and columns c .. c + 7. */
+/* The tile of rows r .. r + 7 and columns c .. c + 7; with other r, row or piece r of that block. */
 static inline fr *tile_at(const transform *s, const fr *a, size_t r, size_t c)
 {
     return (fr *)a + c * s->t->rows + 8 * r;
