@@ -30,15 +30,16 @@ static __mmask8 subtract(fp52 *r, const fp52 *a, const uint64_t m[8])
     return _mm512_movepi64_mask(r->l[7]);
 }
 
-/* Of a value below 8 p and a little: canonical. Multiples are taken off by the top limb, that of p + 1 at the
- * least beyond which it does not matter that limbs below may be negative. */
+/* Of a value below 8 p and a little: canonical. Multiples are taken off by the top limb, where it is above
+ * theirs by more than limbs below, which may be negative meanwhile, can take from it: what is left is less
+ * than p / 1000 above p. */
 static void reduce(fp52 *r)
 {
     fp52 less;
     fp52_carry(r);
     for (int k = 4; k; k /= 2) {
         const uint64_t *m = FP52_MULTIPLES + 8 * k;
-        __mmask8 above = _mm512_cmpgt_epi64_mask(r->l[7], v8_set1(m[7] + 1));
+        __mmask8 above = _mm512_cmpgt_epi64_mask(r->l[7], v8_set1(m[7] + 64));
         for (int i = 0; i < 8; i++)
             r->l[i] = _mm512_mask_sub_epi64(r->l[i], above, r->l[i], v8_set1(m[i]));
     }

@@ -44,10 +44,7 @@ static void rows_pass(void *ctx, size_t task, size_t next, unsigned worker)
         if (s->column_io)
             fr52_mul_const(&t, &t, &s->column_io[at]);
         fr52_canonical(&t);
-        if (j->stream)
-            fr52_stream(j->a + m * rows + k, &t);
-        else
-            fr52_store(j->a + m * rows + k, &t);
+        fr52_store(j->a + m * rows + k, &t, j->stream);
     }
 }
 

@@ -109,10 +109,7 @@ static void rows_out(void *ctx, size_t task, unsigned worker)
         fr52_reduce(&u);
         fr52_difference(&t, &t, &u);
         fr52_canonical(&t);
-        if (j->stream)
-            fr52_stream(j->a + m * rows + k, &t);
-        else
-            fr52_store(j->a + m * rows + k, &t);
+        fr52_store(j->a + m * rows + k, &t, j->stream);
     }
     _mm_sfence();
 }
