@@ -59,3 +59,8 @@ cuzk_status quotient(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_err
     int vector = d->ifma && cpu_get()->ifma;
     return (vector ? quotient_ifma : quotient_portable)(d, a, b, extra, p, err);
 }
+
+size_t quotient_memory(unsigned log_n, unsigned threads)
+{
+    return cpu_get()->ifma && log_n >= NTT_IFMA_MIN_LOG ? quotient_memory_ifma(log_n, threads) : 0;
+}

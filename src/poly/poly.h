@@ -38,6 +38,8 @@ void domain_arrange(const domain *d, fr *to, const fr *from, pool *p);
  * In: a, b, in the domain's order. Out: a holds h as canonical scalars in a[0 .. n-2], in the usual order,
  * a[n-1] = 0. b is scratch. extra: n elements of scratch. */
 cuzk_status quotient(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err) CUZK_MUST_CHECK;
+/* What it takes beside the three arrays, but for some hundred KiB of every thread. */
+size_t quotient_memory(unsigned log_n, unsigned threads);
 /* Seven transforms from a, b and c, all on the coset; result in Montgomery form in a. */
 void quotient_ref(const domain *d, fr *a, fr *b, fr *c);
 #endif

@@ -58,6 +58,7 @@ cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_err
 void ntt_tables_destroy(struct ntt_tables *t);
 size_t ntt_tables_memory(unsigned log_n);
 cuzk_status ntt_ifma(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err);
+size_t quotient_memory_ifma(unsigned log_n, unsigned threads);
 cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err);
 
 /* The low `bits` bits of v in reverse order. */

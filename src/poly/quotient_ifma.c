@@ -118,9 +118,16 @@ static void rows_out(void *ctx, size_t task, unsigned worker)
  * blst's form by radix 2^260 lacks. */
 static const fr PLAIN_PRODUCT = {{16}};
 
+/* Two columns for every thread. */
+size_t quotient_memory_ifma(unsigned log_n, unsigned threads)
+{
+    return (size_t)threads * (2 * sizeof(fr52)) << ntt_row_log(log_n);
+}
+
 cuzk_status quotient_ifma(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err)
 {
-    size_t rows = d->ifma->rows, columns = d->ifma->columns, bytes = 2 * pool_size(p) * rows * sizeof(fr52);
+    size_t rows = d->ifma->rows, columns = d->ifma->columns,
+           bytes = quotient_memory_ifma(d->log_n, pool_size(p));
     quotient_job j = {.a = a, .b = b, .extra = extra};
     const cancel_token *stop = pool_watched(p);
     j.stream = !(((uintptr_t)a | (uintptr_t)b | (uintptr_t)extra) & 63);

@@ -36,9 +36,10 @@ static cuzk_status check_counts(const cuzk_device_key *key, unsigned log_n, cuzk
 }
 
 /* Bytes that a proof needs beside the key: a, b and scratch of the quotient, and some room. */
-static uint64_t working_bytes(unsigned log_n)
+static uint64_t working_bytes(const cuzk_device *device, unsigned log_n)
 {
-    return 3 * (sizeof(fr) << log_n) + ((uint64_t)512 << 20);
+    return 3 * (sizeof(fr) << log_n) + quotient_memory(log_n, pool_size(device->pool)) +
+           ((uint64_t)512 << 20);
 }
 
 /* Chooses the queries that are kept decoded, while they fit. The H query first: every proof uses all of it,
@@ -50,7 +51,7 @@ static void plan_queries(cuzk_device_key *key, unsigned log_n)
     if (o->stream_queries)
         return;
     uint64_t limit = o->memory_limit ? o->memory_limit : mem_available_bytes() / 2;
-    uint64_t taken = key->bytes + working_bytes(log_n);
+    uint64_t taken = key->bytes + working_bytes(key->device, log_n);
     for (int i = 0; i < QUERY_COUNT; i++) {
         cpu_query *q = &key->query[order[i]];
         uint64_t bytes = q->count * point_bytes(order[i]);
@@ -131,7 +132,7 @@ cuzk_status cpu_key_load(cuzk_device *device, cuzk_device_key **out, const cuzk_
         s = domain_create(&key->domain, log_n, 7, err);
     if (s == CUZK_OK) {
         key->bytes = domain_memory(log_n);
-        pool_keep(device->pool, working_bytes(log_n));
+        pool_keep(device->pool, working_bytes(device, log_n));
         plan_queries(key, log_n);
         if (device->options.check_points)
             s = cpu_key_check(key, err);
