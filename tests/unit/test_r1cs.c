@@ -179,41 +179,6 @@ static void test_products(void **state)
     }
 }
 
-/* Rows in the order of a matrix of few or many columns; what lies between stays as it was. */
-static void test_products_in_order(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 0; seed < 30; seed++) {
-        pair p;
-        cuzk_error err;
-        cuzk_circuit_view c;
-        pair_open(&p, seed);
-        cuzk_witness_view w = witness_view(&p.w);
-        fr_order order = {0, 3 + seed % 5};
-        while ((size_t)1 << (order.row_log + order.column_log) < p.n.constraints)
-            order.row_log++;
-        size_t n = (size_t)1 << (order.row_log + order.column_log), bytes = n * sizeof(fr);
-        fr *a = mem_alloc(bytes), *b = mem_alloc(bytes), untouched;
-        assert_true(a && b);
-        memset(a, 0xee, bytes);
-        memset(b, 0xee, bytes);
-        memset(&untouched, 0xee, sizeof untouched);
-        assert_int_equal(r1cs_view(p.r, &c, &err), CUZK_OK);
-        assert_int_equal(r1cs_multiply_view(&c, &w, a, b, order, two, &err), CUZK_OK);
-        for (size_t i = 0; i < n; i++) {
-            size_t at = fr_place(&order, i);
-            assert_true(at < n);
-            const fr *expect_a = i < p.n.constraints ? &p.unrolled.a[i] : &untouched,
-                     *expect_b = i < p.n.constraints ? &p.unrolled.b[i] : &untouched;
-            assert_memory_equal(&a[at], expect_a, sizeof(fr));
-            assert_memory_equal(&b[at], expect_b, sizeof(fr));
-        }
-        mem_free(a);
-        mem_free(b);
-        pair_close(&p);
-    }
-}
-
 /* Large circuits write past the cache: the same rows, whatever the alignment of the results. */
 static void test_products_past_the_cache(void **state)
 {
@@ -803,7 +768,6 @@ int main(void)
         cmocka_unit_test(test_linear_combinations),
         cmocka_unit_test(test_repeat_equals_unrolled),
         cmocka_unit_test(test_products),
-        cmocka_unit_test(test_products_in_order),
         cmocka_unit_test(test_products_past_the_cache),
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_check_names_the_first_row),
