@@ -1,5 +1,5 @@
-/* Products of a system with a witness, written in the order of a matrix of few or many columns: every row where
- * fr_place says, on both forms of the processor; what lies between stays as it was. */
+/* Products of a system with a witness, written in the order of a matrix of few or many columns: every row
+ * where fr_place says, on both forms of the processor; what lies between stays as it was. */
 #include "base/cpu.h"
 #include "base/mem.h"
 #include "r1cs/r1cs.h"
@@ -35,8 +35,12 @@ static void products_in_order(void **state)
     (void)state;
     assert_int_equal(pool_create(&p, 2, &err), CUZK_OK);
     for (unsigned seed = 0; seed < 40; seed++) {
-        random_system repeated = {.seed = seed * 16, .count = 1 + seed * 5 % 23, .rows = 1 + seed * 7 % 60,
-                                  .imports = seed % 3, .globals = 20, .tail = seed % 5 ? 10 : 0},
+        random_system repeated = {.seed = seed * 16,
+                                  .count = 1 + seed * 5 % 23,
+                                  .rows = 1 + seed * 7 % 60,
+                                  .imports = seed % 3,
+                                  .globals = 20,
+                                  .tail = seed % 5 ? 10 : 0},
                       unrolled = repeated;
         unrolled.unrolled = 1;
         r1cs *r = compile(&repeated), *u = compile(&unrolled);
