@@ -48,13 +48,10 @@ void g1_compress(uint8_t out[48], const g1_affine *p);
 void g2_compress(uint8_t out[96], const g2_affine *p);
 int g1_decompress(g1_affine *r, const uint8_t in[48]);
 int g2_decompress(g2_affine *r, const uint8_t in[96]);
-/* Decodes the n points list[i] (i, without a list) of an array of encoded ones, form checks only; returns how
- * many are good before the first bad one. */
-size_t g1_decode_some(g1_affine *r, const uint8_t *in, const uint32_t *list, size_t n);
-size_t g2_decode_some(g2_affine *r, const uint8_t *in, const uint32_t *list, size_t n);
-/* Decodes n encoded points on a pool, form checks only; returns the index of the first bad one or -1. */
-ptrdiff_t g1_decode_many(g1_affine *r, const uint8_t *in, size_t n, pool *p);
-ptrdiff_t g2_decode_many(g2_affine *r, const uint8_t *in, size_t n, pool *p);
+/* Decodes the n points list[i] (i, without a list) of an array of encoded ones on a pool, form checks only;
+ * returns the first i that is bad or -1. */
+ptrdiff_t g1_decode_many(g1_affine *r, const uint8_t *in, const uint32_t *list, size_t n, pool *p);
+ptrdiff_t g2_decode_many(g2_affine *r, const uint8_t *in, const uint32_t *list, size_t n, pool *p);
 
 /* Affine additions in batches: out[i] = a[i] + b[i], one inversion for each BATCH of them. Exact for
  * infinite, equal and opposite points. out[i] may be where a[i] or b[i] lies, and must not be an operand of

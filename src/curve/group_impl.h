@@ -174,7 +174,8 @@ int FN(decompress)(AFFINE *r, const uint8_t in[HALF])
     return 0;
 }
 
-size_t FN(decode_some)(AFFINE *r, const uint8_t *in, const uint32_t *list, size_t n)
+/* How many are good before the first bad one. */
+static size_t decode_some(AFFINE *r, const uint8_t *in, const uint32_t *list, size_t n)
 {
     enum { TOGETHER = 8 };
     for (size_t i = 0; i < n;) {
@@ -198,6 +199,7 @@ size_t FN(decode_some)(AFFINE *r, const uint8_t *in, const uint32_t *list, size_
 typedef struct decode_job {
     AFFINE *r;
     const uint8_t *in;
+    const uint32_t *list;
     _Atomic size_t bad; /* lowest bad index seen, SIZE_MAX for none */
 } decode_job;
 
@@ -205,16 +207,17 @@ static void decode_range(void *ctx, size_t first, size_t end, unsigned worker)
 {
     decode_job *j = ctx;
     (void)worker;
-    size_t bad = first + FN(decode_some)(j->r + first, j->in + first * 2 * HALF, NULL, end - first);
+    const uint8_t *in = j->list ? j->in : j->in + first * (2 * HALF);
+    size_t bad = first + decode_some(j->r + first, in, j->list ? j->list + first : NULL, end - first);
     size_t seen = atomic_load(&j->bad);
     while (bad < end && bad < seen && !atomic_compare_exchange_weak(&j->bad, &seen, bad))
         ;
 }
 
-ptrdiff_t FN(decode_many)(AFFINE *r, const uint8_t *in, size_t n, pool *p)
+ptrdiff_t FN(decode_many)(AFFINE *r, const uint8_t *in, const uint32_t *list, size_t n, pool *p)
 {
-    decode_job j = {r, in, SIZE_MAX};
-    pool_for_range(p, n, 4096, decode_range, &j);
+    decode_job j = {r, in, list, SIZE_MAX};
+    pool_for_range(p, n, 256, decode_range, &j);
     size_t bad = atomic_load(&j.bad);
     return bad == SIZE_MAX ? -1 : (ptrdiff_t)bad;
 }

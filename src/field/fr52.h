@@ -215,24 +215,19 @@ FP52_INLINE void fr52_load(fr52 *r, const fr *a)
     w[2] = _mm512_shuffle_i64x2(q, t, 0x44), w[3] = _mm512_shuffle_i64x2(q, t, 0xee);
     fr52_from_words(r, w);
 }
-FP52_INLINE void fr52_to_neighbours(v8 z[4], const fr52 *x)
+/* stream: past the caches; a lies on a line of the cache. */
+FP52_INLINE void fr52_store(fr *a, const fr52 *x, int stream)
 {
     const v8 low = _mm512_set_epi64(11, 10, 9, 8, 3, 2, 1, 0),
              high = _mm512_set_epi64(15, 14, 13, 12, 7, 6, 5, 4);
     const v8 first = _mm512_set_epi64(13, 9, 5, 1, 12, 8, 4, 0),
              second = _mm512_set_epi64(15, 11, 7, 3, 14, 10, 6, 2);
-    v8 w[4];
+    v8 w[4], z[4];
     fr52_to_words(w, x);
     v8 p = _mm512_permutex2var_epi64(w[0], low, w[1]), q = _mm512_permutex2var_epi64(w[2], low, w[3]);
     v8 s = _mm512_permutex2var_epi64(w[0], high, w[1]), t = _mm512_permutex2var_epi64(w[2], high, w[3]);
     z[0] = _mm512_permutex2var_epi64(p, first, q), z[1] = _mm512_permutex2var_epi64(p, second, q);
     z[2] = _mm512_permutex2var_epi64(s, first, t), z[3] = _mm512_permutex2var_epi64(s, second, t);
-}
-/* stream: past the caches; a lies on a line of the cache. */
-FP52_INLINE void fr52_store(fr *a, const fr52 *x, int stream)
-{
-    v8 z[4];
-    fr52_to_neighbours(z, x);
     FP52_UNROLL for (int i = 0; i < 4; i++)
     {
         if (stream)

@@ -2,10 +2,14 @@
 #include "base/cpu.h"
 #include "poly/poly_private.h"
 
+static int vector_form(const domain *d)
+{
+    return d->ifma && cpu_get()->ifma;
+}
+
 static cuzk_status transform(const domain *d, fr *a, ntt_direction dir, int coset, pool *p, cuzk_error *err)
 {
-    int vector = d->ifma && cpu_get()->ifma;
-    return (vector ? ntt_ifma : ntt_portable)(d, a, dir, coset, p, err);
+    return (vector_form(d) ? ntt_ifma : ntt_portable)(d, a, dir, coset, p, err);
 }
 
 cuzk_status ntt_forward(const domain *d, fr *a, pool *p, cuzk_error *err)
@@ -30,7 +34,7 @@ cuzk_status ntt_coset_inverse(const domain *d, fr *a, pool *p, cuzk_error *err)
 
 fr_order domain_order(const domain *d)
 {
-    if (!d->ifma || !cpu_get()->ifma)
+    if (!vector_form(d))
         return FR_USUAL_ORDER;
     return (fr_order){ntt_row_log(d->log_n), d->log_n - ntt_row_log(d->log_n)};
 }
@@ -56,8 +60,7 @@ void domain_arrange(const domain *d, fr *to, const fr *from, pool *p)
 
 cuzk_status quotient(const domain *d, fr *a, fr *b, fr *extra, pool *p, cuzk_error *err)
 {
-    int vector = d->ifma && cpu_get()->ifma;
-    return (vector ? quotient_ifma : quotient_portable)(d, a, b, extra, p, err);
+    return (vector_form(d) ? quotient_ifma : quotient_portable)(d, a, b, extra, p, err);
 }
 
 size_t quotient_memory(unsigned log_n, unsigned threads)

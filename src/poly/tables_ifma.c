@@ -70,8 +70,7 @@ static void fill_eighth(fr52_const out[8], const fr *root, size_t n)
 cuzk_status ntt_tables_create(struct ntt_tables **out, const domain *d, cuzk_error *err)
 {
     size_t rows = (size_t)1 << ntt_row_log(d->log_n), columns = ((size_t)1 << d->log_n) / rows;
-    size_t bytes = sizeof(struct ntt_tables) + 64 + (2 * rows + 2 * columns) * sizeof(fr52_const) +
-                   4 * rows * sizeof(fr);
+    size_t bytes = ntt_tables_memory(d->log_n);
     struct ntt_tables *t = big_alloc(bytes);
     if (!t)
         return mem_error(err, bytes, "the tables of a transform");

@@ -247,11 +247,6 @@ static inline void piece_load(fr52 *r, const fr *a)
     fr52_from_words(r, w);
 }
 
-static inline size_t reverse3(size_t j)
-{
-    return (j & 1) << 2 | (j & 2) | j >> 2;
-}
-
 /* Twists a transformed column and stores it as a block of pieces that are columns. */
 static inline void columns_store(fr *a, const fr52 *x, const transform *s, size_t g, int stream)
 {
@@ -264,7 +259,7 @@ static inline void columns_store(fr *a, const fr52 *x, const transform *s, size_
         fr52_rows power;
         twist_next(&power, &tw);
         for (size_t j = 0; j < 8; j++) {
-            size_t at = reverse3(j); /* where k0 + j R / 8 is in its tile, 8 k0 + j among the tiles */
+            size_t at = fft8_place(j, 1); /* where k0 + j R / 8 is in its tile, 8 k0 + j among the tiles */
             if (s->natural)
                 twist_one(&y[j], &x[at * (rows / 8) + p], &tw, j, &power);
             else
@@ -284,12 +279,12 @@ static inline fft_ahead rows_ahead(const transform *s, const fr *a, size_t p)
 static inline void rows_load(fr52 *x, const fr *a, const transform *s, size_t p)
 {
     for (size_t c = 0; c < s->t->columns; c++)
-        piece_load(&x[c], tile_at(s, a, p, c & ~(size_t)7) + 8 * (c & 7));
+        piece_load(&x[c], tile_at(s, a, p + (c & 7), c & ~(size_t)7));
 }
 static inline void column_load(fr52 *x, const fr *a, const transform *s, size_t g)
 {
     for (size_t p = 0; p < s->t->rows; p++)
-        piece_load(&x[p], tile_at(s, a, p & ~(size_t)7, g) + 8 * (p & 7));
+        piece_load(&x[p], tile_at(s, a, p, g));
 }
 
 /* Twists rows p .. p + 7, transformed back, and stores them as pieces that are rows. */

@@ -17,18 +17,6 @@ static inline uint64_t bit_at(const spmv_place *p, uint32_t pos)
     return p->s->bits[i >> 6] >> (i & 63) & 1;
 }
 
-/* Rows of one repetition. */
-typedef struct row_place {
-    fr *base;
-    uint64_t first;
-    fr_order order;
-} row_place;
-
-static inline fr *row_at(const row_place *p, uint32_t row)
-{
-    return p->base + fr_place(&p->order, p->first + row);
-}
-
 /* ---- table rows ---- */
 /* Results of a large circuit are read much later: they go past the cache. */
 static inline __attribute__((always_inline)) void put(fr *to, const fr *from, int stream)
@@ -45,30 +33,30 @@ static inline __attribute__((always_inline)) void put(fr *to, const fr *from, in
 }
 
 static inline __attribute__((always_inline)) void
-table_rows(const spmv_place *p, const spmv_worker *w, const spmv_plan *plan, const row_place *out, int stream)
+table_rows(const spmv_place *p, const spmv_worker *w, const spmv_plan *plan, const spmv_out *out, int stream)
 {
     const uint64_t *bits = p->s->bits, base = p->bit_base[p->seg->count > 1];
     for (const table_row1 *t = plan->one, *end = t + plan->ones; t < end; t++) {
         uint64_t i = base + t->pos;
-        put(row_at(out, t->row), &w->pattern[t->pattern][bits[i >> 6] >> (i & 63) & 1], stream);
+        put(spmv_row_at(out, t->row), &w->pattern[t->pattern][bits[i >> 6] >> (i & 63) & 1], stream);
     }
     for (const table_row2 *t = plan->two, *end = t + plan->twos; t < end; t++) {
         uint64_t i = base + t->pos[0], k = base + t->pos[1];
         uint64_t which = (bits[i >> 6] >> (i & 63) & 1) + 2 * (bits[k >> 6] >> (k & 63) & 1);
-        put(row_at(out, t->row), &w->pattern[t->pattern][which], stream);
+        put(spmv_row_at(out, t->row), &w->pattern[t->pattern][which], stream);
     }
     for (const table_row3 *t = plan->three, *end = t + plan->threes; t < end; t++) {
         uint64_t which = bit_at(p, t->pos[0]) + 2 * bit_at(p, t->pos[1]) + 4 * bit_at(p, t->pos[2]);
-        put(row_at(out, t->row), &w->pattern[t->pattern][which], stream);
+        put(spmv_row_at(out, t->row), &w->pattern[t->pattern][which], stream);
     }
 }
 
-static void tables(const spmv_place *p, const spmv_worker *w, const spmv_plan *plan, const row_place *out)
+static void tables(const spmv_place *p, const spmv_worker *w, const spmv_plan *plan, const spmv_out *out)
 {
     table_rows(p, w, plan, out, 0);
 }
 static void tables_past_cache(const spmv_place *p, const spmv_worker *w, const spmv_plan *plan,
-                              const row_place *out)
+                              const spmv_out *out)
 {
     table_rows(p, w, plan, out, 1);
 }
@@ -260,7 +248,7 @@ static void add_runs(total *sum, const spmv_place *p, const bit_run *r, const bi
         total_add_small(sum, &dictionary[r->coef], spmv_run_value(p->s, p->bit_base[r->pos >> 31], r));
 }
 
-static void execute_sums(const spmv_place *p, const spmv_plan *plan, const row_place *out)
+static void execute_sums(const spmv_place *p, const spmv_plan *plan, const spmv_out *out)
 {
     const bit_run *run = plan->run;
     const field_term *term = plan->term;
@@ -275,17 +263,17 @@ static void execute_sums(const spmv_place *p, const spmv_plan *plan, const row_p
             add_runs(&sum, p, run, run_end);
         add_products(&sum, p, term, others);
         add_others(&sum, p, others, term_end);
-        total_reduce(row_at(out, r->row), &sum);
+        total_reduce(spmv_row_at(out, r->row), &sum);
         run = run_end;
         term = term_end;
     }
 }
 
 static inline __attribute__((always_inline)) void copy_rows(const spmv_place *p, const spmv_plan *plan,
-                                                            const row_place *out, int stream)
+                                                            const spmv_out *out, int stream)
 {
     for (const copy_row *c = plan->copy, *end = c + plan->copies; c < end; c++)
-        put(row_at(out, c->row), value_at(p, c->col), stream);
+        put(spmv_row_at(out, c->row), value_at(p, c->col), stream);
 }
 
 void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *plan, const cuzk_segment *seg,
@@ -296,7 +284,8 @@ void spmv_execute(const spmv *s, const spmv_worker *w, const spmv_plan *plan, co
     int vector =
         n == SPMV_LANES && s->wide_plain && !plan->imports && plan->runs + plan->terms <= 2 * CHUNK_NNZ;
     for (unsigned i = 0; i < n; i++) {
-        row_place to = {out->base, out->first + i * out->stride, out->order};
+        spmv_out to = *out;
+        to.first += i * out->stride;
         spmv_place_init(&p, s, seg, repetition + i);
         if (stream) {
             tables_past_cache(&p, w, plan, &to);

@@ -60,7 +60,6 @@ static inline void put(fr *to, __m256i v, int stream)
 /* The reverse: lane i goes to the row's place in repetition i. */
 static inline void store8(const spmv_out *out, uint64_t row, const v8 l[4], int stream)
 {
-    row += out->first;
     v8 u0 = _mm512_unpacklo_epi64(l[0], l[1]), u1 = _mm512_unpackhi_epi64(l[0], l[1]);
     v8 u2 = _mm512_unpacklo_epi64(l[2], l[3]), u3 = _mm512_unpackhi_epi64(l[2], l[3]);
     const v8 low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
@@ -69,10 +68,8 @@ static inline void store8(const spmv_out *out, uint64_t row, const v8 l[4], int 
                _mm512_permutex2var_epi64(u0, high, u2), _mm512_permutex2var_epi64(u1, high, u3)};
     for (size_t i = 0; i < 4; i++) { /* e holds elements 0 and 2, 1 and 3, 4 and 6, 5 and 7 */
         size_t lane = (i & 1) + (i & 2) * 2;
-        put(out->base + fr_place(&out->order, row + lane * out->stride), _mm512_castsi512_si256(e[i]),
-            stream);
-        put(out->base + fr_place(&out->order, row + (lane + 2) * out->stride),
-            _mm512_extracti64x4_epi64(e[i], 1), stream);
+        put(spmv_row_at(out, row + lane * out->stride), _mm512_castsi512_si256(e[i]), stream);
+        put(spmv_row_at(out, row + (lane + 2) * out->stride), _mm512_extracti64x4_epi64(e[i], 1), stream);
     }
 }
 

@@ -11,6 +11,12 @@ typedef struct spmv_place {
     const fr *local_field, *local_input;
 } spmv_place;
 
+/* Where a row of the first repetition goes; of another one: row + repetition * stride. */
+static inline fr *spmv_row_at(const spmv_out *o, uint64_t row)
+{
+    return o->base + fr_place(&o->order, o->first + row);
+}
+
 static inline void spmv_place_init(spmv_place *p, const spmv *s, const cuzk_segment *seg, uint64_t repetition)
 {
     p->s = s;

@@ -103,23 +103,6 @@ static cuzk_status sum_job_init(sum_job *j, const query_shape *shape, const cuzk
 }
 
 /* ---- decoding ---- */
-typedef struct decode_job {
-    point *out;
-    const uint8_t *in;
-    const uint32_t *list;
-    _Atomic uint64_t bad; /* lowest index in list that does not decode */
-} decode_job;
-
-static void decode_range(void *ctx, size_t first, size_t end, unsigned worker)
-{
-    (void)worker;
-    decode_job *d = ctx;
-    uint64_t bad = first + FN(decode_some)(d->out + first, d->in, d->list + first, end - first);
-    uint64_t seen = atomic_load(&d->bad);
-    while (bad < end && bad < seen && !atomic_compare_exchange_weak(&d->bad, &seen, bad))
-        ;
-}
-
 static cuzk_status bad_point(const cpu_query *q, uint64_t at, cuzk_error *err)
 {
     return cuzk_error_set(err, CUZK_BAD_INPUT,
@@ -131,11 +114,8 @@ static cuzk_status bad_point(const cpu_query *q, uint64_t at, cuzk_error *err)
 static cuzk_status decode_list(const sum_job *j, point *out, const uint8_t *in, const uint32_t *list,
                                uint64_t n, cuzk_error *err)
 {
-    decode_job d = {.out = out, .in = in, .list = list, .bad = UINT64_MAX};
-    pool_for_range(j->key->device->pool, n, 256, decode_range, &d);
-    if (d.bad != UINT64_MAX)
-        return bad_point(j->q, j->piece.first + list[d.bad], err);
-    return CUZK_OK;
+    ptrdiff_t bad = FN(decode_many)(out, in, list, n, j->key->device->pool);
+    return bad < 0 ? CUZK_OK : bad_point(j->q, j->piece.first + list[bad], err);
 }
 
 /* ---- adding up ---- */
@@ -302,7 +282,7 @@ static cuzk_status check_piece(point *scratch, const cuzk_device_key *key, const
 static cuzk_status decode_piece(point *out, const cuzk_device_key *key, const cpu_query *q, const uint8_t *in,
                                 uint64_t first, uint64_t n, cuzk_error *err)
 {
-    ptrdiff_t bad = FN(decode_many)(out, in, n, key->device->pool);
+    ptrdiff_t bad = FN(decode_many)(out, in, NULL, n, key->device->pool);
     return bad < 0 ? CUZK_OK : bad_point(q, first + (uint64_t)bad, err);
 }
 
