@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #define LEAST ((size_t)1 << 20) /* smaller ones are the heap's */
+#define UNIT  ((size_t)2 << 20) /* a huge page: blocks are cut and joined in these */
 
 void blocks_init(blocks *b)
 {
@@ -9,22 +10,32 @@ void blocks_init(blocks *b)
     pthread_mutex_init(&b->lock, NULL);
 }
 
+static size_t whole_units(size_t bytes)
+{
+    return bytes + (UNIT - bytes % UNIT) % UNIT;
+}
+
 static void remove_at(blocks *b, size_t i)
 {
     b->list[i] = b->list[--b->count];
 }
 
-/* Frees waiting blocks, those not used for longest first, until `bytes` more fit the limit. */
+/* Frees as much of what waits, what was not used for longest first, as lets `bytes` more fit the limit. */
 static void make_room(blocks *b, size_t bytes)
 {
-    while (b->waiting && (b->taken + bytes > b->limit || b->waiting > b->limit - b->taken - bytes)) {
-        size_t oldest = b->count;
+    while (b->waiting && b->taken + b->waiting + bytes > b->limit) {
+        size_t oldest = b->count, cut = whole_units(b->taken + b->waiting + bytes - b->limit);
         for (size_t i = 0; i < b->count; i++)
             if (b->list[i].used && (oldest == b->count || b->list[i].used < b->list[oldest].used))
                 oldest = i;
-        b->waiting -= b->list[oldest].bytes;
-        big_free(b->list[oldest].at, b->list[oldest].bytes);
-        remove_at(b, oldest);
+        block *c = &b->list[oldest];
+        if (cut > c->bytes)
+            cut = c->bytes;
+        c->bytes -= cut;
+        b->waiting -= cut;
+        big_free((char *)c->at + c->bytes, cut);
+        if (!c->bytes)
+            remove_at(b, oldest);
     }
 }
 
@@ -35,22 +46,45 @@ void blocks_destroy(blocks *b)
     pthread_mutex_destroy(&b->lock);
 }
 
-/* The smallest waiting block that is not more than twice as large. */
+/* The smallest waiting block that is large enough; what it has too much goes on waiting. */
 static block *find_fit(blocks *b, size_t bytes)
 {
     block *best = NULL;
     for (size_t i = 0; i < b->count; i++) {
         block *c = &b->list[i];
-        if (c->used && c->bytes >= bytes && c->bytes <= 2 * bytes && (!best || c->bytes < best->bytes))
+        if (c->used && c->bytes >= bytes && (!best || c->bytes < best->bytes))
             best = c;
+    }
+    if (best && best->bytes > bytes && b->count < BLOCKS_MOST) {
+        b->list[b->count++] = (block){(char *)best->at + bytes, best->bytes - bytes, best->used};
+        best->bytes = bytes;
     }
     return best;
 }
 
+/* Joins a waiting block with those that wait on either side of it. */
+static void join(blocks *b, size_t at)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        block *c = &b->list[at], *d = &b->list[i];
+        int before = (char *)d->at + d->bytes == (char *)c->at,
+            after = (char *)c->at + c->bytes == (char *)d->at;
+        if (!d->used || (!before && !after))
+            continue;
+        d->at = before ? d->at : c->at;
+        d->bytes += c->bytes;
+        d->used = c->used > d->used ? c->used : d->used;
+        remove_at(b, at);
+        at = i == b->count ? at : i; /* the last one took the place of the one removed */
+        i = (size_t)-1;
+    }
+}
+
 void *blocks_take(blocks *b, size_t bytes)
 {
-    if (bytes < LEAST)
+    if (bytes < LEAST || bytes > PTRDIFF_MAX)
         return big_alloc(bytes);
+    bytes = whole_units(bytes);
     pthread_mutex_lock(&b->lock);
     block *c = find_fit(b, bytes);
     void *p = NULL;
@@ -91,12 +125,13 @@ void blocks_give(blocks *b, void *p, size_t bytes)
     while (i < b->count && b->list[i].at != p)
         i++;
     if (i == b->count) { /* there was no place to note it */
-        big_free(p, bytes);
+        big_free(p, whole_units(bytes));
     } else {
         block *c = &b->list[i];
         c->used = ++b->clock;
         b->taken -= c->bytes;
         b->waiting += c->bytes;
+        join(b, i);
         make_room(b, 0);
     }
     pthread_mutex_unlock(&b->lock);
@@ -124,6 +159,14 @@ size_t blocks_waiting(blocks *b)
 {
     pthread_mutex_lock(&b->lock);
     size_t n = b->waiting;
+    pthread_mutex_unlock(&b->lock);
+    return n;
+}
+
+size_t blocks_taken(blocks *b)
+{
+    pthread_mutex_lock(&b->lock);
+    size_t n = b->taken;
     pthread_mutex_unlock(&b->lock);
     return n;
 }

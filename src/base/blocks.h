@@ -1,7 +1,8 @@
 /* Work memory that is used again. Blocks given back wait for the next taker with whatever was in them,
  * instead of going to the system, which would clear every page anew: a sum of 2^18 points spends a tenth of
- * its time on that otherwise, and a proof of 130 million constraints seconds. One owner (a pool), several
- * threads. */
+ * its time on that otherwise, and a proof of 130 million constraints seconds. Blocks are cut and joined, so
+ * that what one step of a proof leaves serves the next whatever sizes that asks for. One owner (a pool),
+ * several threads. */
 #ifndef BASE_BLOCKS_H
 #define BASE_BLOCKS_H
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 typedef struct block {
     void *at;
-    size_t bytes;  /* as got from the system */
+    size_t bytes;  /* in huge pages, those asked for rounded up */
     uint64_t used; /* order of use; 0: taken */
 } block;
 
@@ -32,4 +33,5 @@ void blocks_give(blocks *b, void *p, size_t bytes);
 void blocks_raise_limit(blocks *b, size_t limit); /* to at least this */
 void blocks_trim(blocks *b);                      /* all that waits goes back */
 size_t blocks_waiting(blocks *b);
+size_t blocks_taken(blocks *b);
 #endif

@@ -59,11 +59,13 @@ static void sleep_locked(pool *p, unsigned worker)
     uint64_t now = clock_ns(), until = p->given_ns + POOL_KEEP_SECONDS * 1000000000u;
     if (worker != 1 || !blocks_waiting(&p->blocks)) {
         pthread_cond_wait(&p->wake, &p->lock);
-    } else if (now >= until) {
+    } else if (now >= until && !blocks_taken(&p->blocks)) {
         pthread_mutex_unlock(&p->lock);
         blocks_trim(&p->blocks);
         pthread_mutex_lock(&p->lock);
-    } else {
+    } else { /* what somebody still uses is given back some time: the watch begins anew then */
+        if (now >= until)
+            until = now + POOL_KEEP_SECONDS * 1000000000u;
         struct timespec t = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
         pthread_cond_timedwait(&p->wake, &p->lock, &t);
     }

@@ -36,8 +36,8 @@ unsigned pool_processors(void);
 
 /* Large work memory, 64-byte aligned, with whatever was last in it; NULL without memory. pool_give takes the
  * same size. With pool_keep up to `limit` bytes (0 at first; calls only raise it), what is in use included,
- * wait for the next taker; they go back to the system after POOL_KEEP_SECONDS without use, with pool_trim, or
- * at the end. A pool of one thread has nobody to watch the time. */
+ * wait for the next taker; they go back to the system when nothing was in use for POOL_KEEP_SECONDS, with
+ * pool_trim, or at the end. A pool of one thread has nobody to watch the time. */
 #define POOL_KEEP_SECONDS 2
 void *pool_take(pool *p, size_t bytes);
 void pool_give(pool *p, void *at, size_t bytes);
