@@ -2,6 +2,7 @@
 #include "base/cpu.h"
 #include "base/json_write.h"
 #include "bench.h"
+#include "msm/msm_private.h"
 #include "targets.h"
 #include <getopt.h>
 #include <limits.h>
@@ -120,6 +121,14 @@ static void warn_if_busy(void)
             load, processors);
 }
 
+static const char *vector_form(void)
+{
+    if (!cpu_get()->ifma)
+        return "no IFMA";
+    return g1_form_in_use() == &G1_BY_HALVES ? "AVX-512 IFMA (products by halves)"
+                                             : "AVX-512 IFMA (products by rows)";
+}
+
 static cuzk_status run_all(bench *b, const options *o, json_out *j, cuzk_error *err)
 {
     double unit;
@@ -136,7 +145,7 @@ static cuzk_status run_all(bench *b, const options *o, json_out *j, cuzk_error *
         json_begin_array(j, "rows");
     } else {
         printf("%s, %u thread%s, %s; T = %.1f ms%s\n", cpu_get()->name, b->threads, b->threads > 1 ? "s" : "",
-               cpu_get()->ifma ? "AVX-512 IFMA" : "no IFMA", unit, b->quick ? " (estimated)" : "");
+               vector_form(), unit, b->quick ? " (estimated)" : "");
         fflush(stdout);
     }
     if (o->targets)

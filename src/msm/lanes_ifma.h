@@ -1,6 +1,6 @@
-/* Affine additions, eight at a time, in batches that share one inversion. Template, included by msm_g1_ifma.c
- * and msm_g2_ifma.c, which define the element fe (FE_PARTS vectors of fp52; FE_STRICT: factors must be
- * strict) and its products, and the names of the group's operations. The other templates follow:
+/* Affine additions, eight at a time, in batches that share one inversion. Template, included by
+ * g1_form_ifma.h and msm_g2_ifma.c, which define the element fe (FE_PARTS vectors of fp52; FE_STRICT: factors
+ * must be strict) and its products, and the names of the group's operations. The other templates follow:
  * lists_ifma.h, subset_ifma.h, windows_ifma.h, sum_ifma.h.
  *
  * A batch is up to LANES or LANES_MOST running sums; a round adds at most one point to each of them. Sums are

@@ -37,4 +37,18 @@ typedef struct msm_tuning {
 } msm_tuning;
 cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n,
                               const msm_tuning *tuning, pool *p, cuzk_error *err);
+
+/* What the vector form of the sums in G1 consists of. It is there twice: see field/fp52.h. */
+typedef struct g1_form {
+    cuzk_status (*sum)(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n,
+                       const msm_tuning *tuning, pool *p, const cancel_token *cancel, cuzk_error *err);
+    cuzk_status (*subset)(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,
+                          const cancel_token *cancel, cuzk_error *err);
+    cuzk_status (*fixed_base)(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,
+                              cuzk_error *err);
+} g1_form;
+extern const g1_form G1_BY_ROWS, G1_BY_HALVES;
+/* The one that is quicker here, found at the first call; for processors with AVX-512 IFMA. */
+const g1_form *g1_form_in_use(void);
+void g1_form_force(const g1_form *form); /* for tests; not thread-safe */
 #endif

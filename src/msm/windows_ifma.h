@@ -62,7 +62,7 @@ static void points_turn(fp52 *r)
     fp52_set1(&t, limb);
     fp52_set1(&k, FP52_FROM_BLST);
     fp52_mul_open(r, &t, &k);
-    fp52_carry_loose(r);
+    fp52_carry_factor(r);
 }
 
 /* Quads of eight bases, the first `count` of them. The turns of x add up to 0. They are written past the
@@ -79,7 +79,7 @@ static void points_slice(fe_rows *r, const AFFINE *const base[8], size_t count, 
             _mm512_stream_si512((void *)(r[QUAD * l + 1].l + 8 * h), base_slice(base[l], 1, h));
         }
         v8_transpose(x.l);
-        fp52_mul_open(&once, &x, turn);
+        fp52_mul_open(&once, turn, &x);
         FP52_UNROLL for (int i = 0; i < 8; i++) twice.l[i] =
             V8_SUB(V8_SUB(v8_set1(fp52_table(FP52_X_TURN)[i]), x.l[i]), once.l[i]);
         fp52_carry(&once);

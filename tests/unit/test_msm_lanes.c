@@ -360,6 +360,19 @@ static void memory_and_cancellation(void **state)
     big_free(k, n * sizeof *k);
 }
 
+static int by_rows(void **state)
+{
+    (void)state;
+    g1_form_force(&G1_BY_ROWS);
+    return 0;
+}
+static int by_halves(void **state)
+{
+    (void)state;
+    g1_form_force(&G1_BY_HALVES);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,5 +386,6 @@ int main(void)
         return 0;
     }
     math_rng(&rng, 512);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("products by rows", tests, by_rows, NULL) +
+           cmocka_run_group_tests_name("products by halves", tests, by_halves, NULL);
 }

@@ -1,4 +1,6 @@
-/* G1 sums with AVX-512 IFMA: see lanes_ifma.h, lists_ifma.h, windows_ifma.h, subset_ifma.h. */
+/* G1 sums with AVX-512 IFMA: see lanes_ifma.h, lists_ifma.h, windows_ifma.h, subset_ifma.h. Template,
+ * included by g1_rows_ifma.c and g1_halves_ifma.c, which choose the form of products (field/fp52.h) and the
+ * name G1_FORM. */
 #include "base/cpu.h"
 #include "base/mem.h"
 #include "curve/coord.h"
@@ -7,7 +9,7 @@
 #include "msm/msm_private.h"
 
 #define FE_PARTS                                      1
-#define FE_STRICT                                     0
+#define FE_STRICT                                     FP52_STRICT
 #define FE_LIFT                                       NULL
 #define FE_SHORT_LIFT                                 NULL
 #define FE_Y_LIFT                                     FP52_Y_ADD
@@ -18,7 +20,7 @@ typedef fp52 fe;
 
 FP52_INLINE void fe_carry_factor(fe *r)
 {
-    fp52_carry_loose(r);
+    fp52_carry_factor(r);
 }
 FP52_INLINE void fe_set_one(fe *r)
 {
@@ -102,26 +104,4 @@ static void points_none(point52 r[2])
 
 #include "msm/fixed_ifma.h"
 
-cuzk_status msm_g1_ifma(g1 *out, const g1_affine *bases, const uint32_t *index, const scalar *k, size_t n,
-                        pool *p, const cancel_token *cancel, cuzk_error *err)
-{
-    return sum(out, bases, index, k, n, NULL, p, cancel, err);
-}
-
-cuzk_status msm_g1_ifma_tuned(g1 *out, const g1_affine *bases, const scalar *k, size_t n,
-                              const msm_tuning *tuning, pool *p, cuzk_error *err)
-{
-    return sum(out, bases, NULL, k, n, tuning, p, NULL, err);
-}
-
-cuzk_status msm_g1_subset_ifma(g1 *out, const g1_affine *bases, const uint64_t *bits, size_t n, pool *p,
-                               const cancel_token *cancel, cuzk_error *err)
-{
-    return subset(out, bases, bits, n, p, cancel, err);
-}
-
-cuzk_status g1_fixed_base_ifma(g1_affine *r, const g1_affine *base, const fr *k, size_t n, pool *p,
-                               cuzk_error *err)
-{
-    return fixed_base(r, base, k, n, p, err);
-}
+const g1_form G1_FORM = {sum, subset, fixed_base};
