@@ -126,15 +126,11 @@ FP52_INLINE void fp52_half_sum(v8 s[4], const fp52 *a)
     FP52_UNROLL for (int i = 0; i < 3; i++) s[i + 1] = V8_ADD(s[i + 1], V8_SRL(s[i], 52));
 }
 
-FP52_INLINE void fp52_halves_low(fp52_halves *h, const fp52 *a, const fp52 *b)
+FP52_INLINE void fp52_halves_outer(fp52_halves *h, const fp52 *a, const fp52 *b)
 {
-    FP52_UNROLL for (int i = 0; i < 8; i++) h->low[i] = _mm512_setzero_si512();
-    fp52_half_mul(h->low, a->l, b->l);
-}
-FP52_INLINE void fp52_halves_high(fp52_halves *h, const fp52 *a, const fp52 *b)
-{
-    FP52_UNROLL for (int i = 0; i < 8; i++) h->high[i] = _mm512_setzero_si512();
+    FP52_UNROLL for (int i = 0; i < 8; i++) h->low[i] = h->high[i] = _mm512_setzero_si512();
     fp52_half_mul(h->high, a->l + 4, b->l + 4);
+    fp52_half_mul(h->low, a->l, b->l);
     FP52_UNROLL for (int i = 0; i < 4; i++)
     {
         v8 u = V8_SUB(h->low[i + 4], h->high[i]);
@@ -158,9 +154,8 @@ FP52_INLINE void fp52_halves_mid(fp52_halves *h, const fp52 *a, const fp52 *b)
         _mm512_mask_add_epi64(h->mid[i + 4], cb, h->mid[i + 4], V8_ADD(a->l[i], a->l[i + 4]));
     FP52_UNROLL for (int i = 0; i < 4; i++) h->mid[i + 4] = V8_SUB(h->mid[i + 4], h->less[i]);
     if (__builtin_expect(ca, 0)) {
-        for (int i = 0; i < 4; i++)
-            h->mid[i + 4] =
-                _mm512_mask_add_epi64(h->mid[i + 4], ca, h->mid[i + 4], V8_ADD(b->l[i], b->l[i + 4]));
+        FP52_UNROLL for (int i = 0; i < 4; i++) h->mid[i + 4] =
+            _mm512_mask_add_epi64(h->mid[i + 4], ca, h->mid[i + 4], V8_ADD(b->l[i], b->l[i + 4]));
         h->high[4] = _mm512_mask_sub_epi64(h->high[4], ca & cb, h->high[4], v8_set1(1));
     }
 }
@@ -169,13 +164,12 @@ FP52_INLINE void fp52_halves_mid(fp52_halves *h, const fp52 *a, const fp52 *b)
 FP52_INLINE void fp52_wide_by_halves(fp52_wide *t, const fp52 *a, const fp52 *b)
 {
     fp52_halves h;
-    fp52_halves_low(&h, a, b);
+    fp52_halves_outer(&h, a, b);
     FP52_UNROLL for (int i = 0; i < 4; i++)
     {
         t->col[i] = V8_ADD(t->col[i], h.low[i]);
         fp52_wide_digit(t, i);
     }
-    fp52_halves_high(&h, a, b);
     fp52_halves_mid(&h, a, b);
     FP52_UNROLL for (int i = 0; i < 8; i++) t->col[i + 4] = V8_ADD(t->col[i + 4], h.mid[i]);
     FP52_UNROLL for (int i = 4; i < 8; i++) t->col[i + 8] = V8_ADD(t->col[i + 8], h.high[i]);
@@ -261,17 +255,23 @@ FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, const uint
                                fp52_fill *fill, void *ctx, int first)
 {
     fp52_wide t;
-    fp52_wide_start(&t, start, limbs);
+    fp52 x;
+    fp52_wide_start(&t, FP52_STRICT ? NULL : start, limbs);
     fp52_wide_mul(&t, a, b);
-    fp52_reduce(r, &t, limbs, fill, ctx, first);
+    fp52_reduce(&x, &t, limbs, fill, ctx, first);
+    FP52_UNROLL for (int i = 0; FP52_STRICT && start && i < 8; i++) x.l[i] =
+        V8_ADD(x.l[i], v8_set1(fp52_table(start)[i]));
+    *r = x;
 }
 FP52_INLINE void fp52_sqr_fill(fp52 *r, const fp52 *a, const uint64_t start[8], int limbs, fp52_fill *fill,
                                void *ctx)
 {
     fp52_wide t;
+    fp52 x;
     fp52_wide_start(&t, start, limbs);
     fp52_wide_sqr(&t, a);
-    fp52_reduce(r, &t, limbs, fill, ctx, 0);
+    fp52_reduce(&x, &t, limbs, fill, ctx, 0);
+    *r = x;
 }
 FP52_INLINE void fp52_mul_open(fp52 *r, const fp52 *a, const fp52 *b)
 {

@@ -213,60 +213,70 @@ static void point_at(AFFINE *a, const lanes *s, uint32_t ref)
  * enough ahead to overlap them by itself. */
 typedef struct step {
     fe inverse, lambda, square, e, gathered;
-    v8 carry, carry2; /* into the next limb */
-    __mmask8 live, neg, above;
+    __mmask8 live, neg;
     lanes *s;
     size_t g; /* the group */
 } step;
 
+/* A step under way. What goes from limb to limb stays in registers: a store takes a port that multiply-adds
+ * need for their sums (Zen 4: four among sixteen multiply-adds take six cycles more). */
+typedef struct filling {
+    step *t;
+    v8 carry, carry2; /* into the next limb */
+    __mmask8 above;
+} filling;
+
 /* d = x2 + nx, strict. */
 FP52_INLINE void fill_d(void *ctx, int i)
 {
-    step *t = ctx;
+    filling *f = ctx;
+    step *t = f->t;
     fe *d = &t->s->d[t->g];
     v8 x = V8_ADD(t->gathered.l[i], t->s->nx[t->g].l[i]);
     if (i & 7)
-        x = V8_ADD(x, t->carry);
-    t->carry = V8_SRL(x, 52);
+        x = V8_ADD(x, f->carry);
+    f->carry = V8_SRL(x, 52);
     d->l[i] = (i & 7) < 7 ? v8_mask52(x) : x;
 }
 
 /* lambda's numerator y2 + ny, a factor. */
 FP52_INLINE void fill_numerator(void *ctx, int i)
 {
-    step *t = ctx;
+    filling *f = ctx;
+    step *t = f->t;
     v8 y = _mm512_mask_sub_epi64(t->gathered.l[i], t->neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]),
                                  t->gathered.l[i]);
     y = V8_ADD(y, t->s->ny[t->g].l[i]);
     if (i & 7)
-        y = V8_ADD(y, t->carry);
-    t->carry = V8_SRA(y, 52);
+        y = V8_ADD(y, f->carry);
+    f->carry = V8_SRA(y, 52);
     t->lambda.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(y) : y;
 }
 
 /* The new x from square = lambda^2 - X_ADD, and the factor e of lambda for the new y. */
 FP52_INLINE void fill_x(void *ctx, int i)
 {
-    step *t = ctx;
+    filling *f = ctx;
+    step *t = f->t;
     lanes *s = t->s;
     v8 nx = s->nx[t->g].l[i], n, e;
     n = V8_SUB(V8_SUB(s->d[t->g].l[i], V8_ADD(nx, nx)), t->square.l[i]);
     if (!(i & 7)) {
         v8 top = s->nx[t->g].l[i | 7];
         top = V8_SUB(V8_SUB(s->d[t->g].l[i | 7], V8_ADD(top, top)), t->square.l[i | 7]);
-        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64));
+        f->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64));
     }
-    n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_X_SUB)[i & 7]));
+    n = _mm512_mask_sub_epi64(n, f->above, n, v8_set1(fp52_table(FP52_X_SUB)[i & 7]));
     if (i & 7)
-        n = V8_ADD(n, t->carry);
+        n = V8_ADD(n, f->carry);
     if ((i & 7) < 7) {
-        t->carry = V8_SRA(n, 52);
+        f->carry = V8_SRA(n, 52);
         n = v8_mask52(n);
     }
     e = V8_ADD(V8_SUB(nx, n), v8_set1(fp52_table(FP52_X_BOUND)[i & 7]));
     if (i & 7)
-        e = V8_ADD(e, t->carry2);
-    t->carry2 = V8_SRA(e, 52);
+        e = V8_ADD(e, f->carry2);
+    f->carry2 = V8_SRA(e, 52);
     t->e.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(e) : e;
     _mm512_mask_store_epi64(&s->nx[t->g].l[i], t->live, n);
 }
@@ -274,18 +284,19 @@ FP52_INLINE void fill_x(void *ctx, int i)
 /* The new y from square = lambda e + Y_ADD. */
 FP52_INLINE void fill_y(void *ctx, int i)
 {
-    step *t = ctx;
+    filling *f = ctx;
+    step *t = f->t;
     lanes *s = t->s;
     v8 n = V8_SUB(t->square.l[i], s->ny[t->g].l[i]);
     if (!(i & 7)) {
         v8 top = V8_SUB(t->square.l[i | 7], s->ny[t->g].l[i | 7]);
-        t->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64));
+        f->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64));
     }
-    n = _mm512_mask_sub_epi64(n, t->above, n, v8_set1(fp52_table(FP52_Y_SUB)[i & 7]));
+    n = _mm512_mask_sub_epi64(n, f->above, n, v8_set1(fp52_table(FP52_Y_SUB)[i & 7]));
     if (i & 7)
-        n = V8_ADD(n, t->carry);
+        n = V8_ADD(n, f->carry);
     if ((i & 7) < 7) {
-        t->carry = V8_SRA(n, 52);
+        f->carry = V8_SRA(n, 52);
         n = v8_mask52(n);
     }
     _mm512_mask_store_epi64(&s->ny[t->g].l[i], t->live, n);
@@ -293,7 +304,8 @@ FP52_INLINE void fill_y(void *ctx, int i)
 
 FP52_INLINE void run_fill(fp52_fill *fill, step *t)
 {
-    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) fill(t, i);
+    filling f = {.t = t};
+    FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) fill(&f, i);
 }
 
 /* r = a b, a factor, with the filling of t in between. */
@@ -301,7 +313,8 @@ FP52_INLINE void run_fill(fp52_fill *fill, step *t)
     static __attribute__((noinline)) void name(fe *r, const fe *a, const fe *b, step *t)                     \
     {                                                                                                        \
         fe x;                                                                                                \
-        FE_MUL_FILL(&x, a, b, lift, limbs, fill, t);                                                         \
+        filling f = {.t = t};                                                                                \
+        FE_MUL_FILL(&x, a, b, lift, limbs, fill, &f);                                                        \
         fe_carry_factor(&x);                                                                                 \
         *r = x;                                                                                              \
     }
@@ -321,19 +334,21 @@ static __attribute__((noinline)) void mul_for_y(fe *r, const fe *a, const fe *b)
 }
 static __attribute__((noinline)) void sqr_for_x_with_x(fe *r, const fe *a, step *t)
 {
-    FE_SQR_FILL(r, a, FE_X_LESS, FP52_SHORT, fill_x, t);
+    filling f = {.t = t};
+    FE_SQR_FILL(r, a, FE_X_LESS, FP52_SHORT, fill_x, &f);
 }
 static __attribute__((noinline)) void mul_for_y_with_x(fe *r, const fe *a, const fe *b, step *t)
 {
-    FE_MUL_FILL(r, a, b, FE_Y_LIFT, FP52_FULL, fill_x, t);
+    filling f = {.t = t};
+    FE_MUL_FILL(r, a, b, FE_Y_LIFT, FP52_FULL, fill_x, &f);
 }
 
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
 FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe chain[2], int direct)
 {
     step t = {.s = s};
-    fe_set_one(&chain[0]);
-    fe_set_one(&chain[1]);
+    fe_set_one(&s->before[0]);
+    fe_set_one(groups > 1 ? &s->before[1] : &chain[1]);
     for (size_t g = 0; g <= groups; g++) {
         t.g = g;
         if (g < groups) {
@@ -348,12 +363,11 @@ FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe 
         if (!g) {
             run_fill(fill_d, &t);
         } else {
-            fe *c = &chain[(g - 1) & 1];
-            s->before[g - 1] = *c;
+            fe *next = g + 1 < groups ? &s->before[g + 1] : &chain[(g - 1) & 1];
             if (g < groups)
-                mul_with_d(c, c, &s->d[g - 1], &t);
+                mul_with_d(next, &s->before[g - 1], &s->d[g - 1], &t);
             else
-                fe_mul(c, c, &s->d[g - 1]);
+                fe_mul(next, &s->before[g - 1], &s->d[g - 1]);
         }
         if (g < groups && s->skip[g]) {
             fe one;
