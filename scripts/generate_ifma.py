@@ -87,13 +87,13 @@ def fr(out):
     # What a value loses by its top limb: see the reductions in src/field/fr52.h. Limb i for index k at 8 i + k.
     near = [((2 * (k - 8 * (k >> 2)) + 1) * 2**257 + R) // (2 * R) * R for k in range(8)]
     below = [k * 2**255 // R * R for k in range(8)]
-    low = [(k - 3) * R for k in range(8)]
     table(out, "FR52_NEAR", "the multiple of r next to (k + 1/2) 2^257, for -4 <= k < 4 modulo 8", by_limb(near))
     table(out, "FR52_BELOW", "the multiple of r below k 2^255, for k < 8", by_limb(below))
-    table(out, "FR52_LOW", "(k - 3) r, for k < 8", by_limb(low))
-    scalar(out, "FR52_LOW_TOP", "(3 r + 2^232) / 2^208, rounded up, and 1",
-           (3 * R >> 208) + 2 + (1 << 24))
-    scalar(out, "FR52_LOW_QUOTIENT", "2^(260 + 24) / r, rounded up", (1 << 284) // R + 1)
+    table(out, "FR52_18R", "18 r, above 2^259", limbs(18 * R, 5))
+    table(out, "FR52_LESS_R", "2^260 - r", limbs(2**260 - R, 5))
+    scalar(out, "FR52_18R_TOP", "(18 r + 2^232 + 2^216) / 2^208, rounded up, and 1",
+           (18 * R >> 208) + 2 + (1 << 24) + (1 << 8))
+    scalar(out, "FR52_QUOTIENT", "2^(260 + 24) / r, rounded up", (1 << 284) // R + 1)
     table(out, "FR52_ONE", "2^260 mod r", limbs(pow(2, 260, R), 5))
     table(out, "FR52_SQUARE", "2^520 mod r", limbs(pow(2, 520, R), 5))
     table(out, "FR52_FROM_BLST", "2^264 mod r: from radix 2^256 to 2^260", limbs(pow(2, 264, R), 5))

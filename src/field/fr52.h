@@ -166,21 +166,23 @@ FP52_INLINE void fr52_below(fr52 *r)
     fr52_subtract(r, FR52_BELOW, V8_SRL(r->l[4], 47));
     fr52_carry(r);
 }
-/* A value in [-2^259, 2^259) to one below r, strict. */
+/* A value in [-2^259, 2^259) of limbs below 2^59 to one below r, strict. The quotient by r of value + 18 r, never
+ * too small, is too large for one value of 2^21: those become negative. Subtracting q r adds q (2^260 - r),
+ * whose q 2^260 leaves with what the top limb has above 52 bits. */
 FP52_INLINE void fr52_canonical(fr52 *r)
 {
-    fr52_subtract(r, FR52_NEAR, V8_SRA(r->l[4], 49));
-    fr52_carry_signed(r);
-    /* The quotient by r of value + 3 r, never too small, too large for one value of 2^21: those become
-     * negative. */
-    v8 top = V8_SRL(V8_ADD(r->l[4], v8_set1(FR52_LOW_TOP)), 24);
-    fr52_subtract(r, FR52_LOW, V8_HI(_mm512_setzero_si512(), top, v8_set1(FR52_LOW_QUOTIENT)));
-    fr52_carry_signed(r);
-    __mmask8 negative = _mm512_movepi64_mask(r->l[4]);
+    const uint64_t *more = fp52_table(FR52_18R), *less = fp52_table(FR52_LESS_R);
+    v8 top = V8_SRL(V8_ADD(r->l[4], v8_set1(FR52_18R_TOP)), 24);
+    v8 q = V8_HI(_mm512_setzero_si512(), top, v8_set1(FR52_QUOTIENT));
+    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] =
+        V8_LO(V8_ADD(r->l[i], v8_set1(more[i])), q, v8_set1(less[i]));
+    FP52_UNROLL for (int i = 0; i < 4; i++) r->l[i + 1] = V8_HI(r->l[i + 1], q, v8_set1(less[i]));
+    fr52_carry(r);
+    __mmask8 negative = _mm512_test_epi64_mask(r->l[4], v8_set1((uint64_t)1 << 51));
     if (__builtin_expect(negative, 0)) {
         FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] =
             _mm512_mask_add_epi64(r->l[i], negative, r->l[i], v8_set1(FR52_R[i]));
-        fr52_carry_signed(r);
+        fr52_carry(r);
     }
 }
 

@@ -198,23 +198,20 @@ static const uint64_t FR52_BELOW[40] __attribute__((aligned(64), unused)) = {
     0x0, 0x73eda753299d, 0xe7db4ea6533a, 0x15bc8f5f97cd8,
     0x1cfb69d4ca675, 0x243a4449fd013, 0x2b791ebf2f9b0, 0x32b7f9346234e,
 };
-/* (k - 3) r, for k < 8 */
-static const uint64_t FR52_LOW[40] __attribute__((aligned(64), unused)) = {
-    0xfff00002fffffffd, 0xfff00001fffffffe, 0xfff00000ffffffff, 0x0,
-    0xfffff00000001, 0xffffe00000002, 0xffffd00000003, 0xffffc00000004,
-    0xffff70004ec03001, 0xffffa00034802001, 0xffffd0001a401001, 0x0,
-    0x2fffe5bfefff, 0x5fffcb7fdfff, 0x8fffb13fcfff, 0xbfff96ffbfff,
-    0xfff31a77f004c714, 0xfffcbc4ff55884b8, 0xfff65e27faac425c, 0x0,
-    0x9a1d80553bda4, 0x343b00aa77b48, 0xce5880ffb38ec, 0x68760154ef690,
-    0xfff8827665277e7f, 0xfff056f998c4feff, 0xfff82b7ccc627f80, 0x0,
-    0x7d483339d8080, 0xfa906673b0101, 0x77d899ad88181, 0xf520cce760202,
-    0xfffea4370a068328, 0xffff1824b159acc6, 0xffff8c1258acd663, 0x0,
-    0x73eda753299d, 0xe7db4ea6533a, 0x15bc8f5f97cd8, 0x1cfb69d4ca675,
+/* 18 r, above 2^259 */
+static const uint64_t FR52_18R[5] __attribute__((aligned(64), unused)) = {
+    0xfffee00000012, 0x35ffe277edfff, 0xd61305fe35588, 0xcf139a113090a,
+    0x826b5c3d8ed12,
 };
-/* (3 r + 2^232) / 2^208, rounded up, and 1 */
-#define FR52_LOW_TOP UINT64_C(0x15bc8f6f97cda)
+/* 2^260 - r */
+static const uint64_t FR52_LESS_R[5] __attribute__((aligned(64), unused)) = {
+    0xffffffff, 0xfd0001a401000, 0x65e27faac425b, 0x82b7ccc627f7f,
+    0xf8c1258acd662,
+};
+/* (18 r + 2^232 + 2^216) / 2^208, rounded up, and 1 */
+#define FR52_18R_TOP UINT64_C(0x826b5c4d8ee14)
 /* 2^(260 + 24) / r, rounded up */
-#define FR52_LOW_QUOTIENT UINT64_C(0x2355094f)
+#define FR52_QUOTIENT UINT64_C(0x2355094f)
 /* 2^260 mod r */
 static const uint64_t FR52_ONE[5] __attribute__((aligned(64), unused)) = {
     0x22ffffffdd, 0x9700396c23000, 0xedf77458d1293, 0xdf20ff1776e6a,

@@ -53,42 +53,40 @@ enum {
     LAST
 }; /* butterflies with roots; with roots 1; those at the end, which leave sums, or at the beginning */
 
+/* Up to here everything is stored, and what follows is read again: without it the compiler mixes the products of a
+ * butterfly, has no registers left, and stores what it could read. */
+#define FFT_IN_TURN __asm__ volatile("" ::: "memory")
+
+FP52_INLINE void dif4_put(fr52 *to, fr52 *y, const fr52_const *w, int kind)
+{
+    if (kind == FULL)
+        fr52_mul_const(y, y, w);
+    if (kind == ONES)
+        fr52_reduce(y);
+    *to = *y;
+    FFT_IN_TURN;
+}
+
 /* The four products of a butterfly use roots w1, w2 = w1^2, w3 = w1^3 and i, of order 4. */
 FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *w1, const fr52_const *w2,
                       const fr52_const *w3, const fr52_const *im, int kind)
 {
-    fr52 a, b, s0, s1, d, y[4];
-    FP52_UNROLL for (int i = 0; i < 5; i++)
-    {
-        s0.l[i] = V8_ADD(p0->l[i], p2->l[i]);
-        s1.l[i] = V8_ADD(p1->l[i], p3->l[i]);
-        a.l[i] = V8_SUB(p0->l[i], p2->l[i]);
-        b.l[i] = V8_SUB(p1->l[i], p3->l[i]);
-    }
+    fr52 b, d, y[4];
+    FP52_UNROLL for (int i = 0; i < 5; i++) b.l[i] = V8_SUB(p1->l[i], p3->l[i]);
     fr52_mul_const(&d, &b, im);
+    FFT_IN_TURN;
     FP52_UNROLL for (int i = 0; i < 5; i++)
     {
-        y[0].l[i] = V8_ADD(s0.l[i], s1.l[i]);
-        y[1].l[i] = V8_SUB(s0.l[i], s1.l[i]);
-        y[2].l[i] = V8_ADD(a.l[i], d.l[i]);
-        y[3].l[i] = V8_SUB(a.l[i], d.l[i]);
+        v8 s0 = V8_ADD(p0->l[i], p2->l[i]), s1 = V8_ADD(p1->l[i], p3->l[i]), a = V8_SUB(p0->l[i], p2->l[i]);
+        y[0].l[i] = V8_ADD(s0, s1);
+        y[1].l[i] = V8_SUB(s0, s1);
+        y[2].l[i] = V8_ADD(a, d.l[i]);
+        y[3].l[i] = V8_SUB(a, d.l[i]);
     }
-    if (kind != LAST)
-        fr52_reduce(&y[0]);
-    if (kind == FULL) {
-        fr52_mul_const(&y[1], &y[1], w2);
-        fr52_mul_const(&y[2], &y[2], w1);
-        fr52_mul_const(&y[3], &y[3], w3);
-    }
-    if (kind == ONES) {
-        fr52_reduce(&y[1]);
-        fr52_reduce(&y[2]);
-        fr52_reduce(&y[3]);
-    }
-    *p0 = y[0];
-    *p1 = y[1];
-    *p2 = y[2];
-    *p3 = y[3];
+    dif4_put(p0, &y[0], NULL, kind == FULL ? ONES : kind);
+    dif4_put(p1, &y[1], w2, kind);
+    dif4_put(p2, &y[2], w1, kind);
+    dif4_put(p3, &y[3], w3, kind);
 }
 
 /* Four results from the results of the four parts, which come in bit-reversed order: 0, 2, 1, 3. */

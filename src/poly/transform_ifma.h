@@ -218,25 +218,29 @@ static inline fr *tile_at(const transform *s, const fr *a, size_t r, size_t c)
     return (fr *)a + c * s->t->rows + 8 * r;
 }
 
-/* x[j] holds row j with columns in the lanes, or column j with rows in the lanes; words of numbers below
- * 2^256 go to the pieces of a tile, each transposed. */
-static inline void tile_store(fr *tile, fr52 x[8], int stream)
+/* Words of eight numbers below 2^256 of a row with columns in the lanes, or of a column with rows in them, on
+ * their way to the pieces of a tile, each transposed. Words at once, not limbs, since they are fewer. */
+typedef struct tile {
+    v8 word[4][8];
+} tile;
+
+FP52_INLINE void tile_put(tile *t, size_t j, const fr52 *x)
 {
-    v8 w[4][8];
-    for (int j = 0; j < 8; j++) {
-        v8 t[4];
-        fr52_to_words(t, &x[j]);
-        for (int i = 0; i < 4; i++)
-            w[i][j] = t[i];
-    }
+    v8 w[4];
+    fr52_to_words(w, x);
+    FP52_UNROLL for (int i = 0; i < 4; i++) t->word[i][j] = w[i];
+}
+
+static inline void tile_store(fr *at, tile *t, int stream)
+{
     for (int i = 0; i < 4; i++)
-        v8_transpose(w[i]);
+        v8_transpose(t->word[i]);
     for (size_t j = 0; j < 8; j++)
         for (size_t i = 0; i < 4; i++)
             if (stream)
-                _mm512_stream_si512((void *)((char *)(tile + 8 * j) + 64 * i), w[i][j]);
+                _mm512_stream_si512((void *)((char *)(at + 8 * j) + 64 * i), t->word[i][j]);
             else
-                _mm512_storeu_si512((char *)(tile + 8 * j) + 64 * i, w[i][j]);
+                _mm512_storeu_si512((char *)(at + 8 * j) + 64 * i, t->word[i][j]);
 }
 
 static inline void piece_load(fr52 *r, const fr *a)
@@ -255,17 +259,16 @@ static inline void columns_store(fr *a, const fr52 *x, const transform *s, size_
     column_twist(&tw, s, g);
     for (size_t k0 = 0; k0 < rows / 8; k0++) {
         size_t p = reverse_bits(k0, s->row_log - 3);
-        fr52 y[8];
+        tile t;
         fr52_rows power;
         twist_next(&power, &tw);
         for (size_t j = 0; j < 8; j++) {
             size_t at = fft8_place(j, 1); /* where k0 + j R / 8 is in its tile, 8 k0 + j among the tiles */
-            if (s->natural)
-                twist_one(&y[j], &x[at * (rows / 8) + p], &tw, j, &power);
-            else
-                twist_one(&y[at], &x[8 * p + at], &tw, j, &power);
+            fr52 y;
+            twist_one(&y, &x[s->natural ? at * (rows / 8) + p : 8 * p + at], &tw, j, &power);
+            tile_put(&t, s->natural ? j : at, &y);
         }
-        tile_store(tile_at(s, a, 8 * (s->natural ? k0 : p), g), y, stream);
+        tile_store(tile_at(s, a, 8 * (s->natural ? k0 : p), g), &t, stream);
     }
 }
 
@@ -294,12 +297,15 @@ static inline void rows_store(fr *a, const fr52 *x, const transform *s, size_t p
     twist tw;
     row_twist(&tw, s, p);
     for (size_t c = 0; c < columns; c += 8) {
-        fr52 y[8];
+        tile t;
         fr52_rows power;
         twist_next(&power, &tw);
-        for (size_t j = 0; j < 8; j++)
-            twist_one(&y[j], &x[c + j], &tw, j, &power);
-        tile_store(tile_at(s, a, p, c), y, stream);
+        for (size_t j = 0; j < 8; j++) {
+            fr52 y;
+            twist_one(&y, &x[c + j], &tw, j, &power);
+            tile_put(&t, j, &y);
+        }
+        tile_store(tile_at(s, a, p, c), &t, stream);
     }
 }
 #endif
