@@ -1,7 +1,7 @@
 #include "base/blocks.h"
 #include "base/mem.h"
 
-#define LEAST ((size_t)1 << 20) /* smaller ones are the heap's */
+#define LEAST ((size_t)1 << 18) /* smaller ones are the heap's */
 #define UNIT  ((size_t)2 << 20) /* a huge page: blocks are cut and joined in these */
 
 void blocks_init(blocks *b)

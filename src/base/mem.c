@@ -50,9 +50,28 @@ void mem_free(void *p)
     free(p);
 }
 
+static size_t whole_pages(size_t bytes)
+{
+    return bytes + (HUGE_PAGE - bytes % HUGE_PAGE) % HUGE_PAGE;
+}
+
+/* Kernels before 6.7 do not begin large mappings where huge pages do. */
+static void *map_aligned(size_t bytes)
+{
+    size_t room = bytes + HUGE_PAGE;
+    char *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t before = whole_pages((uintptr_t)p) - (uintptr_t)p;
+    if (before)
+        munmap(p, before);
+    munmap(p + before + bytes, HUGE_PAGE - before);
+    return p + before;
+}
+
 void *big_alloc(size_t bytes)
 {
-    if (fault() || bytes > PTRDIFF_MAX - HUGE_PAGE)
+    if (fault() || bytes > PTRDIFF_MAX - 2 * HUGE_PAGE)
         return NULL;
     if (bytes < BIG_MAP) {
         size_t rounded = (bytes + 63) / 64 * 64 + (bytes ? 0 : 64);
@@ -61,11 +80,9 @@ void *big_alloc(size_t bytes)
             memset(p, 0, rounded);
         return p;
     }
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    if (bytes >= 4 * HUGE_PAGE)
-        madvise(p, bytes, MADV_HUGEPAGE);
+    void *p = map_aligned(whole_pages(bytes));
+    if (p)
+        madvise(p, whole_pages(bytes), MADV_HUGEPAGE);
     return p;
 }
 
@@ -76,7 +93,7 @@ void big_free(void *p, size_t bytes)
     if (bytes < BIG_MAP)
         free(p);
     else
-        munmap(p, bytes);
+        munmap(p, whole_pages(bytes));
 }
 
 void mem_wipe(void *p, size_t bytes)
