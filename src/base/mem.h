@@ -10,9 +10,9 @@ void *mem_alloc(size_t bytes);            /* uninitialised; NULL on failure; mem
 void *mem_calloc(size_t n, size_t bytes); /* overflow-checked */
 void *mem_realloc(void *p, size_t bytes);
 void mem_free(void *p);
-/* Zeroed, 64-byte aligned, for blocks of any size: small ones from the heap, from 1 MiB up in whole huge pages (2
- * MiB) by mmap. big_free takes the same size, or any number of the whole pages of such blocks that lie side by
- * side. big_alloc(0) returns a valid pointer. */
+/* Zeroed, 64-byte aligned, for blocks of any size: small ones from the heap, from 1 MiB up in whole huge
+ * pages (2 MiB) by mmap. big_free takes the same size, or any number of the whole pages of such blocks that
+ * lie side by side. big_alloc(0) returns a valid pointer. */
 void *big_alloc(size_t bytes);
 void big_free(void *p, size_t bytes);
 /* Overwrites secrets in a way the compiler keeps. */

@@ -166,9 +166,9 @@ FP52_INLINE void fr52_below(fr52 *r)
     fr52_subtract(r, FR52_BELOW, V8_SRL(r->l[4], 47));
     fr52_carry(r);
 }
-/* A value in [-2^259, 2^259) of limbs below 2^59 to one below r, strict. The quotient by r of value + 18 r, never
- * too small, is too large for one value of 2^21: those become negative. Subtracting q r adds q (2^260 - r),
- * whose q 2^260 leaves with what the top limb has above 52 bits. */
+/* A value in [-2^259, 2^259) of limbs below 2^59 to one below r, strict. The quotient by r of value + 18 r,
+ * never too small, is too large for one value of 2^21: those become negative. Subtracting q r adds q (2^260 -
+ * r), whose q 2^260 leaves with what the top limb has above 52 bits. */
 FP52_INLINE void fr52_canonical(fr52 *r)
 {
     const uint64_t *more = fp52_table(FR52_18R), *less = fp52_table(FR52_LESS_R);

@@ -53,8 +53,8 @@ enum {
     LAST
 }; /* butterflies with roots; with roots 1; those at the end, which leave sums, or at the beginning */
 
-/* Up to here everything is stored, and what follows is read again: without it the compiler mixes the products of a
- * butterfly, has no registers left, and stores what it could read. */
+/* Up to here everything is stored, and what follows is read again: without it the compiler mixes the products
+ * of a butterfly, has no registers left, and stores what it could read. */
 #define FFT_IN_TURN __asm__ volatile("" ::: "memory")
 
 FP52_INLINE void dif4_put(fr52 *to, fr52 *y, const fr52_const *w, int kind)
