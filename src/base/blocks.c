@@ -1,18 +1,12 @@
 #include "base/blocks.h"
 #include "base/mem.h"
 
-#define LEAST ((size_t)1 << 18) /* smaller ones are the heap's */
-#define UNIT  ((size_t)2 << 20) /* a huge page: blocks are cut and joined in these */
+#define LEAST ((size_t)1 << 18) /* smaller ones are the heap's, larger ones whole pages */
 
 void blocks_init(blocks *b)
 {
     *b = (blocks){0};
     pthread_mutex_init(&b->lock, NULL);
-}
-
-static size_t whole_units(size_t bytes)
-{
-    return bytes + (UNIT - bytes % UNIT) % UNIT;
 }
 
 static void remove_at(blocks *b, size_t i)
@@ -24,7 +18,7 @@ static void remove_at(blocks *b, size_t i)
 static void make_room(blocks *b, size_t bytes)
 {
     while (b->waiting && b->taken + b->waiting + bytes > b->limit) {
-        size_t oldest = b->count, cut = whole_units(b->taken + b->waiting + bytes - b->limit);
+        size_t oldest = b->count, cut = big_whole_pages(b->taken + b->waiting + bytes - b->limit);
         for (size_t i = 0; i < b->count; i++)
             if (b->list[i].used && (oldest == b->count || b->list[i].used < b->list[oldest].used))
                 oldest = i;
@@ -84,7 +78,7 @@ void *blocks_take(blocks *b, size_t bytes)
 {
     if (bytes < LEAST || bytes > PTRDIFF_MAX)
         return big_alloc(bytes);
-    bytes = whole_units(bytes);
+    bytes = big_whole_pages(bytes);
     pthread_mutex_lock(&b->lock);
     block *c = find_fit(b, bytes);
     void *p = NULL;
@@ -125,7 +119,7 @@ void blocks_give(blocks *b, void *p, size_t bytes)
     while (i < b->count && b->list[i].at != p)
         i++;
     if (i == b->count) { /* there was no place to note it */
-        big_free(p, whole_units(bytes));
+        big_free(p, big_whole_pages(bytes));
     } else {
         block *c = &b->list[i];
         c->used = ++b->clock;

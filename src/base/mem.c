@@ -50,7 +50,7 @@ void mem_free(void *p)
     free(p);
 }
 
-static size_t whole_pages(size_t bytes)
+size_t big_whole_pages(size_t bytes)
 {
     return bytes + (HUGE_PAGE - bytes % HUGE_PAGE) % HUGE_PAGE;
 }
@@ -62,7 +62,7 @@ static void *map_aligned(size_t bytes)
     char *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    size_t before = whole_pages((uintptr_t)p) - (uintptr_t)p;
+    size_t before = big_whole_pages((uintptr_t)p) - (uintptr_t)p;
     if (before)
         munmap(p, before);
     munmap(p + before + bytes, HUGE_PAGE - before);
@@ -80,9 +80,9 @@ void *big_alloc(size_t bytes)
             memset(p, 0, rounded);
         return p;
     }
-    void *p = map_aligned(whole_pages(bytes));
+    void *p = map_aligned(big_whole_pages(bytes));
     if (p)
-        madvise(p, whole_pages(bytes), MADV_HUGEPAGE);
+        madvise(p, big_whole_pages(bytes), MADV_HUGEPAGE);
     return p;
 }
 
@@ -93,7 +93,7 @@ void big_free(void *p, size_t bytes)
     if (bytes < BIG_MAP)
         free(p);
     else
-        munmap(p, whole_pages(bytes));
+        munmap(p, big_whole_pages(bytes));
 }
 
 void mem_wipe(void *p, size_t bytes)

@@ -14,6 +14,7 @@ void mem_free(void *p);
  * pages (2 MiB) by mmap. big_free takes the same size, or any number of the whole pages of such blocks that
  * lie side by side. big_alloc(0) returns a valid pointer. */
 void *big_alloc(size_t bytes);
+size_t big_whole_pages(size_t bytes); /* rounded up */
 void big_free(void *p, size_t bytes);
 /* Overwrites secrets in a way the compiler keeps. */
 void mem_wipe(void *p, size_t bytes);

@@ -102,7 +102,7 @@ FP52_INLINE void fp52_wide_by_rows(fp52_wide *t, const fp52 *a, const fp52 *b)
     }
 }
 
-/* The same by halves of four limbs (Karatsuba): 96 multiply-adds instead of 128, and 51 additions and shifts
+/* The same by halves of four limbs (Karatsuba): 96 multiply-adds instead of 128, and some 50 additions and shifts
  * more, which some processors do beside them (AMD) and others instead of them (Intel): fp52_form.h.
  * Factors strict. h holds the columns of the product of the low halves, those of the high ones and, of the
  * sums of the halves, what columns 4 .. 11 become. */
@@ -248,9 +248,10 @@ FP52_INLINE void fp52_reduce(fp52 *r, fp52_wide *t, int limbs, fp52_fill *fill, 
     r->l[0] = V8_ADD(r->l[0], V8_SRA(x, 52));
 }
 
-/* Factors strict or loose, below 2^416; their product below 2^795, or 2^780 where it is short. Results open,
- * below 8 p + the product / 2^(52 limbs): 9 p where it is full; and start added to them, or twice start to a
- * square, where it is not NULL. */
+/* Factors strict, or loose where the form allows (FP52_STRICT), below 2^416; their product below 2^795, or
+ * 2^780 where it is short. Results open, below 8 p + the product / 2^(52 limbs): 9 p where it is full; and
+ * start added to them, or twice start to a square, where it is not NULL: from the beginning, or last where
+ * halves leave no registers for it. */
 FP52_INLINE void fp52_mul_fill(fp52 *r, const fp52 *a, const fp52 *b, const uint64_t start[8], int limbs,
                                fp52_fill *fill, void *ctx, int first)
 {

@@ -1,3 +1,4 @@
+/* Both forms of the products of Fp against the clock. */
 #include "base/clock.h"
 #include "field/fp52.h"
 #include "field/fp52_form.h"
