@@ -102,8 +102,8 @@ FP52_INLINE void fp52_wide_by_rows(fp52_wide *t, const fp52 *a, const fp52 *b)
     }
 }
 
-/* The same by halves of four limbs (Karatsuba): 96 multiply-adds instead of 128, and some 50 additions and shifts
- * more, which some processors do beside them (AMD) and others instead of them (Intel): fp52_form.h.
+/* The same by halves of four limbs (Karatsuba): 96 multiply-adds instead of 128, and some 50 additions and
+ * shifts more, which some processors do beside them (AMD) and others instead of them (Intel): fp52_form.h.
  * Factors strict. h holds the columns of the product of the low halves, those of the high ones and, of the
  * sums of the halves, what columns 4 .. 11 become. */
 typedef struct fp52_halves {
