@@ -28,49 +28,48 @@ typedef struct check_job {
     atomic_int status;    /* of the first failed read */
 } check_job;
 
-/* Form, curve, infinity: 0, or a code of g1_decode_check, or 1 for infinity. */
-static int decode_g1(g1_affine *p, const uint8_t *in)
+/* On the curve and not infinity: 0, or a code of g1_decode_check, or 1 for infinity. */
+static int check_g1(const g1_affine *p)
 {
-    int code = g1_decode(p, in);
-    if (code)
-        return code;
     return g1_affine_is_inf(p) ? 1 : blst_p1_affine_on_curve(p) ? 0 : -2;
 }
-
-static int decode_g2(g2_affine *p, const uint8_t *in)
+static int check_g2(const g2_affine *p)
 {
-    int code = g2_decode(p, in);
-    if (code)
-        return code;
     return g2_affine_is_inf(p) ? 1 : blst_p2_affine_on_curve(p) ? 0 : -2;
 }
 
-/* The same and the subgroup, for the one point that a message is about. */
+/* The same, form and subgroup, for the one point that a message is about. */
 static int check_point(const uint8_t *in, uint32_t bytes)
 {
     g1_affine a;
     g2_affine b;
-    int code = bytes == 96 ? decode_g1(&a, in) : decode_g2(&b, in);
+    int code = bytes == 96 ? g1_decode(&a, in) : g2_decode(&b, in);
+    if (!code)
+        code = bytes == 96 ? check_g1(&a) : check_g2(&b);
     if (code)
         return code;
     return (bytes == 96 ? blst_p1_affine_in_g1(&a) : blst_p2_affine_in_g2(&b)) ? 0 : -3;
 }
 
-/* Index of a faulty point, or -1: the first whose form or curve is wrong, else one outside the subgroup. */
+/* Points before the first whose form or curve is wrong. */
+static size_t good_points(check_worker *w, size_t n, uint32_t bytes)
+{
+    ptrdiff_t bad = bytes == 96 ? g1_decode_many(w->g1, w->encoded, NULL, n, NULL)
+                                : g2_decode_many(w->g2, w->encoded, NULL, n, NULL);
+    size_t i = 0, end = bad < 0 ? n : (size_t)bad;
+    while (i < end && !(bytes == 96 ? check_g1(&w->g1[i]) : check_g2(&w->g2[i])))
+        i++;
+    return i;
+}
+
+/* Index of a faulty point, or -1: one outside the subgroup before the first whose form or curve is wrong, or
+ * that one. */
 static ptrdiff_t faulty(check_worker *w, size_t n, uint32_t bytes)
 {
-    for (size_t i = 0; i < n; i++) {
-        int code = bytes == 96 ? decode_g1(&w->g1[i], w->encoded + 96 * i)
-                               : decode_g2(&w->g2[i], w->encoded + 192 * i);
-        if (code == 0)
-            continue;
-        n = i; /* those before it may be outside the subgroup */
-        ptrdiff_t before = bytes == 96 ? g1_subgroup_find(w->g1, n, w->scratch, &w->rng)
-                                       : g2_subgroup_find(w->g2, n, w->scratch, &w->rng);
-        return before >= 0 ? before : (ptrdiff_t)i;
-    }
-    return bytes == 96 ? g1_subgroup_find(w->g1, n, w->scratch, &w->rng)
-                       : g2_subgroup_find(w->g2, n, w->scratch, &w->rng);
+    size_t good = good_points(w, n, bytes);
+    ptrdiff_t outside = bytes == 96 ? g1_subgroup_find(w->g1, good, w->scratch, &w->rng)
+                                    : g2_subgroup_find(w->g2, good, w->scratch, &w->rng);
+    return outside >= 0 ? outside : good < n ? (ptrdiff_t)good : -1;
 }
 
 static void check_piece(void *ctx, size_t task, unsigned worker)
