@@ -65,8 +65,8 @@ FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, co
         sa.l[i] = V8_ADD(a->c[0].l[i], a->c[1].l[i]);
         sb.l[i] = V8_ADD(b->c[0].l[i], b->c[1].l[i]);
     }
-    fp52_carry_loose(&sa);
-    fp52_carry_loose(&sb);
+    fp52_carry_factor(&sa);
+    fp52_carry_factor(&sb);
     FP52_UNROLL for (int i = 0; i < 16; i++) t.col[i] = m[i];
     fp52_wide_mul(&t, &sa, &sb);
     fp52_reduce(&r->c[1], &t, limbs, fill, ctx, 8);
@@ -80,7 +80,7 @@ FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t boun
 {
     fp52 s, d, e;
     FP52_UNROLL for (int i = 0; i < 8; i++) e.l[i] = V8_ADD(a->c[0].l[i], a->c[0].l[i]);
-    fp52_carry_loose(&e);
+    fp52_carry_factor(&e);
     fp52 c1;
     fp52_mul_fill(&c1, &e, &a->c[1], start, limbs, fill, ctx, 0);
     FP52_PART;
@@ -89,8 +89,8 @@ FP52_INLINE void fp2_52_sqr_fill(fp2_52 *r, const fp2_52 *a, const uint64_t boun
         s.l[i] = V8_ADD(a->c[0].l[i], a->c[1].l[i]);
         d.l[i] = V8_ADD(V8_SUB(a->c[0].l[i], a->c[1].l[i]), v8_set1(bound[i]));
     }
-    fp52_carry_loose(&s);
-    fp52_carry_loose(&d);
+    fp52_carry_factor(&s);
+    fp52_carry_factor(&d);
     fp52_mul_fill(&r->c[0], &s, &d, start, limbs, fill, ctx, 8);
     r->c[1] = c1;
 }

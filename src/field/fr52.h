@@ -32,9 +32,8 @@ FP52_INLINE void fr52_set1(fr52 *r, const uint64_t limb[5])
     FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = v8_set1(limb[i]);
 }
 
-/* Open to strict, but for the top limb, which keeps the sign; open to strict, of a value that is not
- * negative; open to loose. */
-FP52_INLINE void fr52_carry_signed(fr52 *r)
+/* Open to strict, of a value that is not negative or taken modulo 2^260; open to loose. */
+FP52_INLINE void fr52_carry(fr52 *r)
 {
     FP52_UNROLL for (int i = 0; i < 4; i++)
     {
@@ -42,10 +41,6 @@ FP52_INLINE void fr52_carry_signed(fr52 *r)
         r->l[i] = v8_mask52(r->l[i]);
         r->l[i + 1] = V8_ADD(r->l[i + 1], c);
     }
-}
-FP52_INLINE void fr52_carry(fr52 *r)
-{
-    fr52_carry_signed(r);
     r->l[4] = v8_mask52(r->l[4]);
 }
 FP52_INLINE void fr52_carry_loose(fr52 *r)

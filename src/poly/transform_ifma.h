@@ -263,21 +263,18 @@ static inline void columns_store(fr *a, const fr52 *x, const transform *s, size_
     twist tw;
     column_twist(&tw, s, g);
     for (size_t k0 = 0; k0 < rows / 8; k0++) {
-        size_t p = reverse_bits(k0, s->row_log - 3);
+        /* k0 + j R / 8 lies at place rev j of tile p, 8 k0 + j at place p of the tiles' eighth rev j */
+        size_t p = reverse_bits(k0, s->row_log - 3), far = s->natural ? rows / 8 : 1;
+        const fr52 *first = &x[s->natural ? p : 8 * p];
         tile t;
         fr52_rows power;
         twist_next(&power, &tw);
         for (size_t j = 0; j < 8; j += 2) {
             fr52 y[2];
-            size_t at[2] = {fft8_place(j, 1), fft8_place(j + 1, 1)}; /* of k0 + j R / 8 in its tile, or */
-            if (s->natural) {                                        /* of 8 k0 + j among the tiles */
-                twist_two(y, &x[at[0] * (rows / 8) + p], &x[at[1] * (rows / 8) + p], &tw, j, &power);
-                at[0] = j, at[1] = j + 1;
-            } else {
-                twist_two(y, &x[8 * p + at[0]], &x[8 * p + at[1]], &tw, j, &power);
-            }
-            tile_put(&t, at[0], &y[0]);
-            tile_put(&t, at[1], &y[1]);
+            size_t at0 = fft8_place(j, 1), at1 = fft8_place(j + 1, 1);
+            twist_two(y, &first[at0 * far], &first[at1 * far], &tw, j, &power);
+            tile_put(&t, s->natural ? j : at0, &y[0]);
+            tile_put(&t, s->natural ? j + 1 : at1, &y[1]);
         }
         tile_store(tile_at(s, a, 8 * (s->natural ? k0 : p), g), &t, stream);
     }

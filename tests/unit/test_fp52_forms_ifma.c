@@ -10,11 +10,6 @@
 
 static chacha_rng rng;
 
-static uint64_t random_word(void)
-{
-    return (uint64_t)chacha_rng_u32(&rng) << 32 | chacha_rng_u32(&rng);
-}
-
 #define LIMB (((uint64_t)1 << 52) - 1)
 
 /* Strict limbs, the last one below 2^top_bits: random, or 0, 1 or all ones, which makes sums of halves carry
@@ -25,7 +20,10 @@ static void pick(fp52 *v, unsigned top_bits)
         for (int l = 0; l < 8; l++) {
             uint64_t most = i < 7 ? LIMB : ((uint64_t)1 << top_bits) - 1;
             uint32_t how = chacha_rng_u32(&rng) % 8;
-            ((uint64_t *)&v->l[i])[l] = how == 0 ? 0 : how == 1 ? 1 : how < 5 ? most : random_word() & most;
+            ((uint64_t *)&v->l[i])[l] = how == 0   ? 0
+                                        : how == 1 ? 1
+                                        : how < 5  ? most
+                                                   : chacha_rng_u64(&rng) & most;
         }
 }
 
