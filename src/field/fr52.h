@@ -109,11 +109,12 @@ FP52_INLINE void fr52_mul_consts(fr52 *r, const fr52 *x, const fr52_consts *c)
 #undef FR52_ROW
 #undef FR52_START
 }
-/* For 0 <= x < 2^260. No limb is negative. Below 8 r, also with a last row above r, but below 2^256. */
-FP52_INLINE void fr52_mul_rows(fr52 *r, const fr52 *x, const fr52_rows *c)
+/* start + x c for 0 <= x < 2^260; NULL stands for 0. Without start no limb is negative and the product below
+ * 8 r, also with a last row above r, but below 2^256; of x below 13/2 r it is below 11/2 r. */
+FP52_INLINE void fr52_mul_rows(fr52 *r, const fr52 *x, const fr52_rows *c, const uint64_t start[5])
 {
 #define FR52_ROW(i, j) (c->row[i].l[j])
-#define FR52_START(j)  _mm512_setzero_si512()
+#define FR52_START(j)  (start && j ? v8_set1(fp52_table(start)[j - 1]) : _mm512_setzero_si512())
     fr52 t = *x;
     fr52_carry_loose(&t);
     FR52_MUL_ROWS(r, &t, FR52_ROW, FR52_START);
@@ -153,6 +154,12 @@ FP52_INLINE void fr52_reduce(fr52 *r)
         r->l[i] = v8_mask52(r->l[i]);
     }
     FP52_UNROLL for (int i = 0; i < 4; i++) r->l[i + 1] = V8_ADD(r->l[i + 1], carry[i]);
+}
+/* The same to one in (1/4, 23/4) r. */
+FP52_INLINE void fr52_reduce_positive(fr52 *r)
+{
+    fr52_reduce(r);
+    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = V8_SUB(r->l[i], v8_set1(FR52_3R_NEGATIVE[i]));
 }
 /* A value in [0, 8 r) of limbs that are not negative to one below 2^256, strict: 2^255 + r and what the top
  * limb does not tell. */

@@ -67,10 +67,12 @@ FP52_INLINE void dif4_put(fr52 *to, fr52 *y, const fr52_const *w, int kind)
     FFT_IN_TURN;
 }
 
-/* The four products of a butterfly use roots w1, w2 = w1^2, w3 = w1^3 and i, of order 4. */
-FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *w1, const fr52_const *w2,
+/* Four numbers of `from`, s apart, to x, which may be the same. The four products of a butterfly use roots
+ * w1, w2 = w1^2, w3 = w1^3 and i, of order 4. */
+FP52_INLINE void dif4(fr52 *x, const fr52 *from, size_t s, const fr52_const *w1, const fr52_const *w2,
                       const fr52_const *w3, const fr52_const *im, int kind)
 {
+    const fr52 *p0 = from, *p1 = from + s, *p2 = from + 2 * s, *p3 = from + 3 * s;
     fr52 b, d, y[4];
     FP52_UNROLL for (int i = 0; i < 5; i++) b.l[i] = V8_SUB(p1->l[i], p3->l[i]);
     fr52_mul_const(&d, &b, im);
@@ -83,10 +85,10 @@ FP52_INLINE void dif4(fr52 *p0, fr52 *p1, fr52 *p2, fr52 *p3, const fr52_const *
         y[2].l[i] = V8_ADD(a, d.l[i]);
         y[3].l[i] = V8_SUB(a, d.l[i]);
     }
-    dif4_put(p0, &y[0], NULL, kind == FULL ? ONES : kind);
-    dif4_put(p1, &y[1], w2, kind);
-    dif4_put(p2, &y[2], w1, kind);
-    dif4_put(p3, &y[3], w3, kind);
+    dif4_put(x, &y[0], NULL, kind == FULL ? ONES : kind);
+    dif4_put(x + s, &y[1], w2, kind);
+    dif4_put(x + 2 * s, &y[2], w1, kind);
+    dif4_put(x + 3 * s, &y[3], w3, kind);
 }
 
 /* Four results from the results of the four parts, which come in bit-reversed order: 0, 2, 1, 3. */
@@ -128,11 +130,12 @@ typedef struct fft_inner {
     const fr52_const *im, *cosine, *sine;
 } fft_inner;
 
-/* A transform of eight numbers of a column, s apart. dif: number e of the result goes to place rev e and is
- * multiplied by w[e - 1]; otherwise number k of the input comes from place rev k and is multiplied by w[k -
- * 1]. */
+/* A transform of eight numbers of a column, s apart, from `from` to p, which may be the same. dif: number e
+ * of the result goes to place rev e and is multiplied by w[e - 1]; otherwise number k of the input comes from
+ * place rev k and is multiplied by w[k - 1]. */
 typedef struct fft8 {
     fr52 *p;
+    const fr52 *from;
     size_t s;
     const fr52_const *const *w;
     const fft_inner *inner;
@@ -153,7 +156,7 @@ FP52_INLINE void fft8_scale(const fft8 *t, size_t k, fr52 *x)
 /* Inputs k and k + 4: their difference, and their sum in memory, for which there are no registers. */
 FP52_INLINE void fft8_pair(const fft8 *t, size_t k, fr52 *sum, fr52 *difference)
 {
-    fr52 x = t->p[fft8_place(k, !t->dif) * t->s], y = t->p[fft8_place(k + 4, !t->dif) * t->s];
+    fr52 x = t->from[fft8_place(k, !t->dif) * t->s], y = t->from[fft8_place(k + 4, !t->dif) * t->s];
     if (!t->dif) {
         fft8_scale(t, k, &x);
         fft8_scale(t, k + 4, &y);
@@ -210,19 +213,20 @@ FP52_INLINE void fft8_run(const fft8 *t)
     fft8_put2(t, 0, &u, &v);
 }
 
-static __attribute__((noinline)) void dif4_full(fr52 *x, size_t s, const fr52_const *w1, const fr52_const *w2,
-                                                const fr52_const *w3, const fr52_const *im)
+static __attribute__((noinline)) void dif4_full(fr52 *x, const fr52 *from, size_t s, const fr52_const *w1,
+                                                const fr52_const *w2, const fr52_const *w3,
+                                                const fr52_const *im)
 {
-    dif4(x, x + s, x + 2 * s, x + 3 * s, w1, w2, w3, im, FULL);
+    dif4(x, from, s, w1, w2, w3, im, FULL);
 }
-static __attribute__((noinline)) void dif4_trivial(fr52 *x, size_t s, const fr52_const *im)
+static __attribute__((noinline)) void dif4_trivial(fr52 *x, const fr52 *from, size_t s, const fr52_const *im)
 {
-    dif4(x, x + s, x + 2 * s, x + 3 * s, NULL, NULL, NULL, im, ONES);
+    dif4(x, from, s, NULL, NULL, NULL, im, ONES);
 }
 static __attribute__((noinline)) void dif4_last(fr52 *x, size_t blocks, const fr52_const *im)
 {
     for (size_t b = 0; b < blocks; b++, x += 4)
-        dif4(x, x + 1, x + 2, x + 3, NULL, NULL, NULL, im, LAST);
+        dif4(x, x, 1, NULL, NULL, NULL, im, LAST);
 }
 static __attribute__((noinline)) void dit4_full(fr52 *x, size_t s, const fr52_const *w1, const fr52_const *w2,
                                                 const fr52_const *w3, const fr52_const *im)
@@ -234,34 +238,34 @@ static __attribute__((noinline)) void dit4_trivial(fr52 *x, size_t s, const fr52
     dit4(x, x + s, x + 2 * s, x + 3 * s, NULL, NULL, NULL, im, 1);
 }
 
-static __attribute__((noinline)) void dif8_full(fr52 *x, size_t s, const fr52_const *const w[7],
-                                                const fft_inner *t)
+static __attribute__((noinline)) void dif8_full(fr52 *x, const fr52 *from, size_t s,
+                                                const fr52_const *const w[7], const fft_inner *t)
 {
-    fft8_run(&(fft8){x, s, w, t, 1, FULL});
+    fft8_run(&(fft8){x, from, s, w, t, 1, FULL});
 }
-static __attribute__((noinline)) void dif8_trivial(fr52 *x, size_t s, const fft_inner *t)
+static __attribute__((noinline)) void dif8_trivial(fr52 *x, const fr52 *from, size_t s, const fft_inner *t)
 {
-    fft8_run(&(fft8){x, s, NULL, t, 1, ONES});
+    fft8_run(&(fft8){x, from, s, NULL, t, 1, ONES});
 }
-static __attribute__((noinline)) void dif8_last(fr52 *x, size_t blocks, const fft_inner *t)
+static __attribute__((noinline)) void dif8_last(fr52 *x, const fr52 *from, size_t blocks, const fft_inner *t)
 {
-    for (size_t b = 0; b < blocks; b++, x += 8)
-        fft8_run(&(fft8){x, 1, NULL, t, 1, LAST});
+    for (size_t b = 0; b < blocks; b++, x += 8, from += 8)
+        fft8_run(&(fft8){x, from, 1, NULL, t, 1, LAST});
 }
 static __attribute__((noinline)) void dit8_full(fr52 *x, size_t s, const fr52_const *const w[7],
                                                 const fft_inner *t)
 {
-    fft8_run(&(fft8){x, s, w, t, 0, FULL});
+    fft8_run(&(fft8){x, x, s, w, t, 0, FULL});
 }
 static __attribute__((noinline)) void dit8_trivial(fr52 *x, size_t s, const fft_inner *t)
 {
-    fft8_run(&(fft8){x, s, NULL, t, 0, ONES});
+    fft8_run(&(fft8){x, x, s, NULL, t, 0, ONES});
 }
 /* The first level, of inputs that are small enough already. */
 static __attribute__((noinline)) void dit8_first(fr52 *x, size_t blocks, const fft_inner *t)
 {
     for (size_t b = 0; b < blocks; b++, x += 8)
-        fft8_run(&(fft8){x, 1, NULL, t, 0, LAST});
+        fft8_run(&(fft8){x, x, 1, NULL, t, 0, LAST});
 }
 
 #define FFT_BLOCK 64 /* vectors that are finished level by level: 20 KiB */
@@ -279,7 +283,8 @@ static inline void fft_inner_of(fft_inner *r, const fft_roots *t)
     r->sine = &t->eighth[1 + t->sign];
 }
 
-static inline void dif_level4(fr52 *x, size_t total, size_t m, const fft_roots *t, fft_ahead *ahead)
+static inline void dif_level4(fr52 *x, const fr52 *from, size_t total, size_t m, const fft_roots *t,
+                              fft_ahead *ahead)
 {
     size_t q = m / 4, step = t->n / m;
     const fr52_const *im = fft_root(t, t->n / 4);
@@ -288,34 +293,35 @@ static inline void dif_level4(fr52 *x, size_t total, size_t m, const fft_roots *
         return;
     }
     for (size_t b = 0; b < total; b += m)
-        dif4_trivial(x + b, q, im);
+        dif4_trivial(x + b, from + b, q, im);
     for (size_t j = 1; j < q; j++) {
         const fr52_const *w1 = fft_root(t, step * j), *w2 = fft_root(t, 2 * step * j),
                          *w3 = fft_root(t, 3 * step * j);
         for (size_t b = 0; b < total; b += m) {
-            dif4_full(x + b + j, q, w1, w2, w3, im);
+            dif4_full(x + b + j, from + b + j, q, w1, w2, w3, im);
             fft_fetch(ahead, 4);
         }
     }
 }
 
-static inline void dif_level8(fr52 *x, size_t total, size_t m, const fft_roots *t, fft_ahead *ahead)
+static inline void dif_level8(fr52 *x, const fr52 *from, size_t total, size_t m, const fft_roots *t,
+                              fft_ahead *ahead)
 {
     size_t q = m / 8, step = t->n / m;
     fft_inner inner;
     fft_inner_of(&inner, t);
     if (m == 8) {
-        dif8_last(x, total / 8, &inner);
+        dif8_last(x, from, total / 8, &inner);
         return;
     }
     for (size_t b = 0; b < total; b += m)
-        dif8_trivial(x + b, q, &inner);
+        dif8_trivial(x + b, from + b, q, &inner);
     for (size_t j = 1; j < q; j++) {
         const fr52_const *w[7];
         for (size_t e = 1; e < 8; e++)
             w[e - 1] = fft_root(t, e * step * j);
         for (size_t b = 0; b < total; b += m) {
-            dif8_full(x + b + j, q, w, &inner);
+            dif8_full(x + b + j, from + b + j, q, w, &inner);
             fft_fetch(ahead, 4);
         }
     }
@@ -359,27 +365,31 @@ static inline void dit_level8(fr52 *x, size_t total, size_t m, const fft_roots *
     }
 }
 
-/* Natural to bit-reversed order; inputs in [-7/2, 11/4) r, results in [-17, 17) r. n: at least 8; t->n: a
- * multiple. */
-static inline void dif(fr52 *x, size_t n, const fft_roots *t, fft_ahead *ahead)
+/* Natural to bit-reversed order, from `from` to x, which may be the same; inputs in [-7/2, 11/4) r, or in
+ * [-3, 3) r, results in [-17, 17) r. n: at least 8; t->n: a multiple. */
+static inline void dif_from(fr52 *x, const fr52 *from, size_t n, const fft_roots *t, fft_ahead *ahead)
 {
     size_t radix = fft_radix(n);
     if (n > FFT_BLOCK) {
         if (radix == 8)
-            dif_level8(x, n, n, t, ahead);
+            dif_level8(x, from, n, n, t, ahead);
         else
-            dif_level4(x, n, n, t, ahead);
+            dif_level4(x, from, n, n, t, ahead);
         for (size_t k = 0; k < radix; k++)
-            dif(x + n / radix * k, n / radix, t, ahead);
+            dif_from(x + n / radix * k, x + n / radix * k, n / radix, t, ahead);
         return;
     }
-    for (size_t m = n; m > 1; m /= radix) {
+    for (size_t m = n; m > 1; m /= radix, from = x) {
         radix = fft_radix(m);
         if (radix == 8)
-            dif_level8(x, n, m, t, ahead);
+            dif_level8(x, from, n, m, t, ahead);
         else
-            dif_level4(x, n, m, t, ahead);
+            dif_level4(x, from, n, m, t, ahead);
     }
+}
+static inline void dif(fr52 *x, size_t n, const fft_roots *t, fft_ahead *ahead)
+{
+    dif_from(x, x, n, t, ahead);
 }
 
 /* Bit-reversed to natural order; the same bounds. */

@@ -62,11 +62,10 @@ static void rows_to_coset(void *ctx, size_t task, unsigned worker)
     _mm_sfence();
 }
 
-/* A factor in [1/4, 23/4) r from what a transform leaves. */
+/* A factor below 23/4 r from what a transform leaves. */
 static inline void factor(fr52 *r)
 {
-    fr52_reduce(r);
-    FP52_UNROLL for (int i = 0; i < 5; i++) r->l[i] = V8_SUB(r->l[i], v8_set1(FR52_3R_NEGATIVE[i]));
+    fr52_reduce_positive(r);
     fr52_carry_loose(r);
 }
 

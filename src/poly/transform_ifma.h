@@ -165,23 +165,30 @@ static inline void row_twist(twist *s, const transform *j, size_t p)
 static inline void twist_next(fr52_rows *power, twist *s)
 {
     fr52_prepare_rows(power, &s->power);
-    fr52_mul_rows(&s->power, &s->power, &s->next);
+    fr52_mul_rows(&s->power, &s->power, &s->next, NULL);
     fr52_below(&s->power);
 }
 
-/* Numbers j and j + 1 of eight, j even: y = x base^j power, strict, below 2^256. Side by side, since the
- * processor does not look far enough ahead to begin one while it waits for the other. */
+/* Numbers j and j + 1 of eight, j even: y = x base^j power, in [-3, 3) r where open, otherwise strict and
+ * below 2^256. Side by side, since the processor does not look far enough ahead to begin one while it waits
+ * for the other. */
 FP52_INLINE void twist_two(fr52 y[2], const fr52 *x0, const fr52 *x1, const twist *s, size_t j,
-                           const fr52_rows *power)
+                           const fr52_rows *power, int open)
 {
+    const uint64_t *start = open ? FR52_3R_NEGATIVE : NULL;
     if (j) {
         fr52_mul_consts(&y[0], x0, &s->base[j]);
     } else {
-        FP52_UNROLL for (int i = 0; i < 5; i++) y[0].l[i] = V8_ADD(x0->l[i], v8_set1(FR52_17R[i]));
+        y[0] = *x0;
+        if (open)
+            fr52_reduce_positive(&y[0]);
+        FP52_UNROLL for (int i = 0; !open && i < 5; i++) y[0].l[i] = V8_ADD(y[0].l[i], v8_set1(FR52_17R[i]));
     }
     fr52_mul_consts(&y[1], x1, &s->base[j + 1]);
-    fr52_mul_rows(&y[0], &y[0], power);
-    fr52_mul_rows(&y[1], &y[1], power);
+    fr52_mul_rows(&y[0], &y[0], power, start);
+    fr52_mul_rows(&y[1], &y[1], power, start);
+    if (open)
+        return;
     fr52_below(&y[0]);
     fr52_below(&y[1]);
 }
@@ -238,14 +245,18 @@ FP52_INLINE void tile_put(tile *t, size_t j, const fr52 *x)
 
 static inline void tile_store(fr *at, tile *t, int stream)
 {
-    for (int i = 0; i < 4; i++)
-        v8_transpose(t->word[i]);
-    for (size_t j = 0; j < 8; j++)
-        for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
+        v8 w[8];
+        FP52_UNROLL for (size_t j = 0; j < 8; j++) w[j] = t->word[i][j];
+        v8_transpose(w);
+        FP52_UNROLL for (size_t j = 0; j < 8; j++)
+        {
             if (stream)
-                _mm512_stream_si512((void *)((char *)(at + 8 * j) + 64 * i), t->word[i][j]);
+                _mm512_stream_si512((void *)((char *)(at + 8 * j) + 64 * i), w[j]);
             else
-                _mm512_storeu_si512((char *)(at + 8 * j) + 64 * i, t->word[i][j]);
+                _mm512_storeu_si512((char *)(at + 8 * j) + 64 * i, w[j]);
+        }
+    }
 }
 
 static inline void piece_load(fr52 *r, const fr *a)
@@ -272,18 +283,12 @@ static inline void columns_store(fr *a, const fr52 *x, const transform *s, size_
         for (size_t j = 0; j < 8; j += 2) {
             fr52 y[2];
             size_t at0 = fft8_place(j, 1), at1 = fft8_place(j + 1, 1);
-            twist_two(y, &first[at0 * far], &first[at1 * far], &tw, j, &power);
+            twist_two(y, &first[at0 * far], &first[at1 * far], &tw, j, &power, 0);
             tile_put(&t, s->natural ? j : at0, &y[0]);
             tile_put(&t, s->natural ? j + 1 : at1, &y[1]);
         }
         tile_store(tile_at(s, a, 8 * (s->natural ? k0 : p), g), &t, stream);
     }
-}
-
-/* Tiles of rows p .. p + 7, to be fetched. */
-static inline fft_ahead rows_ahead(const transform *s, const fr *a, size_t p)
-{
-    return (fft_ahead){(const char *)(a + 8 * p), 8 * s->t->rows * sizeof(fr), 256, 0, s->t->columns};
 }
 
 /* Rows p .. p + 7 from pieces that are columns, and a column from pieces that are rows. */
@@ -310,7 +315,7 @@ static inline void rows_store(fr *a, const fr52 *x, const transform *s, size_t p
         twist_next(&power, &tw);
         for (size_t j = 0; j < 8; j += 2) {
             fr52 y[2];
-            twist_two(y, &x[c + j], &x[c + j + 1], &tw, j, &power);
+            twist_two(y, &x[c + j], &x[c + j + 1], &tw, j, &power, 0);
             tile_put(&t, j, &y[0]);
             tile_put(&t, j + 1, &y[1]);
         }

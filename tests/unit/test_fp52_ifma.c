@@ -400,8 +400,13 @@ static void fr_products(void **state)
             last.l[i] = V8_ADD(last.l[i], v8_set1(FR52_R[i]));
         fr52_carry(&last);
         fr52_prepare_rows(&k.rows, &last);
+        y = x;
+        fr52_reduce_positive(&y);
+        fr52_mul_rows(&y, &y, &k.rows, FR52_3R_NEGATIVE);
+        assert_between(&y, -12, 10);
+        assert_product(&y, a, w, 1);
         add_multiples(&x, 17);
-        fr52_mul_rows(&y, &x, &k.rows);
+        fr52_mul_rows(&y, &x, &k.rows, NULL);
         assert_between(&y, 0, 32);
         assert_product(&y, a, w, 1);
         fr52_below(&y);
