@@ -13,7 +13,7 @@
 
 #define MAX_LOG 12
 static chacha_rng rng;
-static fr52 x[1 << MAX_LOG];
+static fr52 x[1 << MAX_LOG], from[1 << MAX_LOG];
 static fr in[1 << MAX_LOG][8], root[1 << MAX_LOG];
 static fr52_const table[1 << MAX_LOG], eighth[3];
 
@@ -61,9 +61,9 @@ static void roots(unsigned log_n)
     constant(&eighth[2], &t);
 }
 
-/* Element i of eight lanes in [-7/2, 11/4) r: r - 1 or 0 and random numbers; kind 0: all high, 1: all low, 2:
- * by turns, 3: random. */
-static void fill(size_t n, int kind)
+/* Element i of eight lanes: r - 1 or 0 and random numbers, and multiples of r, `most` for the high ones; kind
+ * 0: all high, 1: all low, 2: by turns, 3: random. */
+static void fill(size_t n, int kind, int most)
 {
     const fr top = {{0xffffffff00000000, 0x53bda402fffe5bfe, 0x3339d80809a1d805, 0x73eda753299d7d48}};
     for (size_t i = 0; i < n; i++) {
@@ -75,8 +75,8 @@ static void fill(size_t n, int kind)
                 math_fr(&in[i][l], &rng);
         }
         fr52_load(&x[i], in[i]);
-        for (int k = 0; k < 5; k++) /* in [r, 2 r) or [-3 r, -2 r) */
-            x[i].l[k] = V8_ADD(x[i].l[k], v8_set1((uint64_t)((high ? 1 : -3) * (int64_t)FR52_R[k])));
+        for (int k = 0; k < 5; k++) /* low ones in [-3 r, -2 r) */
+            x[i].l[k] = V8_ADD(x[i].l[k], v8_set1((uint64_t)((high ? most : -3) * (int64_t)FR52_R[k])));
         for (int k = 0; k < 4; k++) { /* as open as products are */
             uint64_t carry = high ? 11 : (uint64_t)-1;
             x[i].l[k] = V8_ADD(x[i].l[k], v8_set1(carry << 52));
@@ -121,8 +121,12 @@ static void every_size(void **state)
         roots(log_n);
         for (int kind = 0; kind < 8; kind++) {
             fft_roots t = {.table = table, .eighth = eighth, .n = n, .sign = kind >> 2};
-            fill(n, kind & 3);
-            dif(x, n, &t, NULL);
+            fill(n, kind & 3, 1 + t.sign);
+            if (t.sign) {
+                memcpy(from, x, n * sizeof *x);
+                memset(x, 0xff, n * sizeof *x);
+            }
+            dif_from(x, t.sign ? from : x, n, &t, NULL);
             for (size_t k = 0; k < 12; k++)
                 one_place(n, log_n, k < 8 ? k & (n - 1) : chacha_rng_u32(&rng) & (n - 1), t.sign);
             /* back, from values at the ends of the range again */
