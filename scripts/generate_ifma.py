@@ -49,12 +49,24 @@ def short(k):
     return (k * P >> 364) + 1
 
 
+def fold_halves():
+    """Parts of two limbs of v = 2^-208 mod p - p = e0 - e1 X + e2 X^2 - e3 X^3, X = 2^104, and two differences."""
+    x = 1 << (2 * W)
+    v = pow(2, -4 * W, P) - P
+    e0, e1 = v % x, -(v // x) % x
+    e2, e3 = (v // x + e1) // x % x, -((v // x + e1) // x // x)
+    assert v == e0 - e1 * x + e2 * x**2 - e3 * x**3 and e0 >= e1 and e2 >= e3 >= 0 > v > -P // 2
+    return [limb for part in (e0, e1, e2, e3, e0 - e1, e2 - e3) for limb in limbs(part, 2)]
+
+
 def fp(out):
     table(out, "FP52_P", "p", limbs(P, 8))
     table(out, "FP52_P_WORDS", "p in words of 64 bits", words(P, 6))
     scalar(out, "FP52_N0", "-1 / p mod 2^52", -pow(P, -1, 1 << W) % (1 << W))
     fold = [v for i in range(7) for v in limbs(pow(2, -W * (7 - i), P), 8)]
     table(out, "FP52_FOLD", "row i: 2^(-52 (7 - i)) mod p, what limb i of a product weighs at limb 7", fold)
+    table(out, "FP52_FOLD_HALVES", "e0 .. e3, e0 - e1, e2 - e3: see fp52_fold_halves", fold_halves())
+    table(out, "FP52_P_NEGATIVE", "-p, limb by limb", signed_limbs(-P, 8))
     table(out, "FP52_MULTIPLES", "row k: k p, for k < 10", [v for k in range(10) for v in limbs(k * P, 8)])
     table(out, "FP52_ONE", "2^416 mod p", limbs(pow(2, 416, P), 8))
     table(out, "FP52_INVERSE", "2^428 mod p: what a Montgomery inverse of blst is multiplied by, see lanes_ifma.h",

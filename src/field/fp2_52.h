@@ -42,7 +42,7 @@ FP52_INLINE void fp2_52_real(fp52 *r, v8 m[16], const fp52 *a, const fp52 *b, in
         if (i < 7)
             fp52_wide_digit(&t, i);
     }
-    fp52_reduce(r, &t, limbs, fill, ctx, 0);
+    fp52_reduce(r, &t, limbs, FP52_STRICT, fill, ctx, 0);
 }
 
 /* r = a b, open: three products, two reductions. Factors strict (they are added), below 2^415. Full: products
@@ -69,7 +69,7 @@ FP52_INLINE void fp2_52_mul_fill(fp2_52 *r, const fp2_52 *a, const fp2_52 *b, co
     fp52_carry_factor(&sb);
     FP52_UNROLL for (int i = 0; i < 16; i++) t.col[i] = m[i];
     fp52_wide_mul(&t, &sa, &sb);
-    fp52_reduce(&r->c[1], &t, limbs, fill, ctx, 8);
+    fp52_reduce(&r->c[1], &t, limbs, FP52_STRICT, fill, ctx, 8);
     r->c[0] = c0;
 }
 

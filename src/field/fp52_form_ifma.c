@@ -12,7 +12,7 @@ FP52_INLINE void product(fp52 *r, const fp52 *a, const fp52 *b, int halves)
         fp52_wide_by_halves(&t, a, b);
     else
         fp52_wide_by_rows(&t, a, b);
-    fp52_reduce(&x, &t, FP52_FULL, NULL, NULL, 0);
+    fp52_reduce(&x, &t, FP52_FULL, halves, NULL, NULL, 0);
     if (halves)
         fp52_carry(&x);
     else

@@ -33,6 +33,17 @@ static const uint64_t FP52_FOLD[56] __attribute__((aligned(64), unused)) = {
     0x4be07d2027cb, 0xd7786e39002d4, 0xf51047083c4dd, 0x96079a7670223,
     0x4ca513044b79, 0x6615d3780ea11, 0xf9a5623d6a279, 0x6803,
 };
+/* e0 .. e3, e0 - e1, e2 - e3: see fp52_fold_halves */
+static const uint64_t FP52_FOLD_HALVES[12] __attribute__((aligned(64), unused)) = {
+    0xf3ab5ec36d06f, 0x7d873ebeb8998, 0x7332b1dd06820, 0x7baa489cfe11e,
+    0x4b5e73b840d58, 0x2efc9ae43932e, 0xcf12577e91e63, 0x3ba6,
+    0x8078ace66684f, 0x1dcf621ba87a, 0x7c4c1c39aeef5, 0x2efc9ae435787,
+};
+/* -p, limb by limb */
+static const uint64_t FP52_P_NEGATIVE[8] __attribute__((aligned(64), unused)) = {
+    0xfff1000000005555, 0xfff014eac0000461, 0xfff94f09dbe15401, 0xfffed4098cf2d5f1,
+    0xfff89b88b47b0c7b, 0xfffe45849bcb4533, 0xfffe15c6801965b5, 0xfffffffffffe5fef,
+};
 /* row k: k p, for k < 10 */
 static const uint64_t FP52_MULTIPLES[80] __attribute__((aligned(64), unused)) = {
     0x0, 0x0, 0x0, 0x0,

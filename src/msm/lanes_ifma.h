@@ -101,7 +101,7 @@ FP52_INLINE void fe_sub_if_above(fe *r, const uint64_t m[8])
     {
         __mmask8 above = _mm512_cmpgt_epi64_mask(r->l[8 * h + 7], v8_set1(m[7] + 64));
         FP52_UNROLL for (int i = 8 * h; i < 8 * h + 8; i++) r->l[i] =
-            _mm512_mask_sub_epi64(r->l[i], above, r->l[i], v8_set1(m[i & 7]));
+            V8_SUB(r->l[i], v8_set1_where(above, m[i & 7]));
     }
 }
 
@@ -124,14 +124,36 @@ FP52_INLINE v8 base_slice(const AFFINE *a, int second, int h)
     return fp52_slice(base_coordinate(a, second) + h, second ? 0 : 28);
 }
 
-/* direct: references count s->bases. */
-FP52_INLINE void gather(fe *r, const lanes *s, const uint32_t ref[8], int second, int direct)
+FP52_INLINE const uint64_t *coordinate_of(const lanes *s, uint32_t ref, int second)
+{
+    return second ? y_of(s, ref) : x_of(s, ref);
+}
+
+/* Limbs `at` to at + 3, at = 0, 4, .., of a coordinate of eight points, one point a lane. Halves of rows go
+ * to their places as they are loaded, which leaves two steps of a transposition. */
+FP52_INLINE void gather_four(v8 r[4], const lanes *s, const uint32_t ref[8], int second, int at)
+{
+    v8 pair[4];
+    FP52_UNROLL for (int i = 0; i < 4; i++)
+    {
+        const int l = (i & 1) + 2 * (i & 2); /* rows 0 and 2, 1 and 3, 4 and 6, 5 and 7 */
+        const uint64_t *low = coordinate_of(s, ref[l], second) + at,
+                       *high = coordinate_of(s, ref[l + 2], second) + at;
+        pair[i] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_load_si256((const __m256i *)low)),
+                                     _mm256_load_si256((const __m256i *)high), 1);
+    }
+    v8 even0 = _mm512_unpacklo_epi64(pair[0], pair[1]), odd0 = _mm512_unpackhi_epi64(pair[0], pair[1]);
+    v8 even1 = _mm512_unpacklo_epi64(pair[2], pair[3]), odd1 = _mm512_unpackhi_epi64(pair[2], pair[3]);
+    r[0] = _mm512_shuffle_i64x2(even0, even1, 0x88), r[1] = _mm512_shuffle_i64x2(odd0, odd1, 0x88);
+    r[2] = _mm512_shuffle_i64x2(even0, even1, 0xdd), r[3] = _mm512_shuffle_i64x2(odd0, odd1, 0xdd);
+}
+
+/* The same of bases: all limbs. */
+FP52_INLINE void gather_bases(fe *r, const lanes *s, const uint32_t ref[8], int second)
 {
     FP52_UNROLL for (int h = 0; h < FE_PARTS; h++)
     {
-        FP52_UNROLL for (int l = 0; l < 8; l++) r->l[8 * h + l] =
-            direct ? base_slice(&s->bases[ref[l]], second, h)
-                   : _mm512_load_si512((second ? y_of(s, ref[l]) : x_of(s, ref[l])) + 8 * h);
+        FP52_UNROLL for (int l = 0; l < 8; l++) r->l[8 * h + l] = base_slice(&s->bases[ref[l]], second, h);
         v8_transpose(&r->l[8 * h]);
     }
 }
@@ -174,7 +196,7 @@ FP52_INLINE void prefetch_near(const lanes *s, uint32_t ref, int second, int dir
     if (direct)
         prefetch_base(&s->bases[ref], second ? half : 0, second ? 2 * half - 1 : half - 1, 0);
     else
-        prefetch_coordinate(second ? y_of(s, ref) : x_of(s, ref), 0);
+        prefetch_coordinate(coordinate_of(s, ref, second), 0);
 }
 FP52_INLINE void prefetch_far(const lanes *s, uint32_t ref, int direct)
 {
@@ -208,49 +230,92 @@ static void point_at(AFFINE *a, const lanes *s, uint32_t ref)
         COORD_NEG(&a->y, &a->y);
 }
 
-/* The steps of an addition that are not products. Each works limb by limb (i), so that it can be spread over
- * the product of another group: alone they leave the multiplier idle, and the processor does not look far
- * enough ahead to overlap them by itself. */
+/* The steps of an addition that are not products, the gathering of points among them. Each works limb by limb
+ * (i), so that it can be spread over the product of another group: alone they leave the multiplier idle, and
+ * the processor does not look far enough ahead to overlap them by itself. */
 typedef struct step {
-    fe inverse, lambda, square, e, gathered;
+    fe inverse, lambda, square, e;
     __mmask8 live, neg;
     lanes *s;
-    size_t g; /* the group */
+    size_t g;            /* the group */
+    const uint32_t *ref; /* of its points */
+    /* lane i of what is fetched beside limb i: coordinates near to be used; others, to the second-level cache
+     */
+    const uint32_t *near, *far;
 } step;
 
 /* A step under way. What goes from limb to limb stays in registers: a store takes a port that multiply-adds
  * need for their sums (Zen 4: four among sixteen multiply-adds take six cycles more). */
 typedef struct filling {
     step *t;
+    v8 limb[4];       /* gathered */
     v8 carry, carry2; /* into the next limb */
     __mmask8 above;
+    fe bases; /* gathered, where they are bases */
 } filling;
 
-/* d = x2 + nx, strict. */
-FP52_INLINE void fill_d(void *ctx, int i)
+/* Limb i of the points. */
+FP52_INLINE v8 fill_gather(filling *f, int i, int second, int direct)
 {
-    filling *f = ctx;
+    const step *t = f->t;
+    if (direct) {
+        if (!i)
+            gather_bases(&f->bases, t->s, t->ref, second);
+        return f->bases.l[i];
+    }
+    if (!(i & 3))
+        gather_four(f->limb, t->s, t->ref, second, i);
+    return f->limb[i & 3];
+}
+
+/* d = x2 + nx, strict. */
+FP52_INLINE void fill_d_of(filling *f, int i, int direct)
+{
     step *t = f->t;
     fe *d = &t->s->d[t->g];
-    v8 x = V8_ADD(t->gathered.l[i], t->s->nx[t->g].l[i]);
+    v8 x = V8_ADD(fill_gather(f, i, 0, direct), t->s->nx[t->g].l[i]);
     if (i & 7)
         x = V8_ADD(x, f->carry);
     f->carry = V8_SRL(x, 52);
     d->l[i] = (i & 7) < 7 ? v8_mask52(x) : x;
+    if (i < 8) {
+        prefetch_near(t->s, t->near[i], 0, direct);
+        if (!direct)
+            prefetch_coordinate(y_of(t->s, t->far[i]), 1);
+    }
+}
+FP52_INLINE void fill_d(void *ctx, int i)
+{
+    fill_d_of(ctx, i, 0);
+}
+FP52_INLINE void fill_d_direct(void *ctx, int i)
+{
+    fill_d_of(ctx, i, 1);
 }
 
 /* lambda's numerator y2 + ny, a factor. */
-FP52_INLINE void fill_numerator(void *ctx, int i)
+FP52_INLINE void fill_numerator_of(filling *f, int i, int direct)
 {
-    filling *f = ctx;
     step *t = f->t;
-    v8 y = _mm512_mask_sub_epi64(t->gathered.l[i], t->neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]),
-                                 t->gathered.l[i]);
+    v8 y2 = fill_gather(f, i, 1, direct);
+    v8 y = _mm512_mask_blend_epi64(t->neg, y2, V8_SUB(v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), y2));
     y = V8_ADD(y, t->s->ny[t->g].l[i]);
     if (i & 7)
         y = V8_ADD(y, f->carry);
     f->carry = V8_SRA(y, 52);
     t->lambda.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(y) : y;
+    if (i < 8) {
+        prefetch_near(t->s, t->near[i], 1, direct);
+        prefetch_far(t->s, t->far[i], direct);
+    }
+}
+FP52_INLINE void fill_numerator(void *ctx, int i)
+{
+    fill_numerator_of(ctx, i, 0);
+}
+FP52_INLINE void fill_numerator_direct(void *ctx, int i)
+{
+    fill_numerator_of(ctx, i, 1);
 }
 
 /* The new x from square = lambda^2 - X_ADD, and the factor e of lambda for the new y. */
@@ -266,7 +331,7 @@ FP52_INLINE void fill_x(void *ctx, int i)
         top = V8_SUB(V8_SUB(s->d[t->g].l[i | 7], V8_ADD(top, top)), t->square.l[i | 7]);
         f->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64));
     }
-    n = _mm512_mask_sub_epi64(n, f->above, n, v8_set1(fp52_table(FP52_X_SUB)[i & 7]));
+    n = V8_SUB(n, v8_set1_where(f->above, fp52_table(FP52_X_SUB)[i & 7]));
     if (i & 7)
         n = V8_ADD(n, f->carry);
     if ((i & 7) < 7) {
@@ -292,7 +357,7 @@ FP52_INLINE void fill_y(void *ctx, int i)
         v8 top = V8_SUB(t->square.l[i | 7], s->ny[t->g].l[i | 7]);
         f->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64));
     }
-    n = _mm512_mask_sub_epi64(n, f->above, n, v8_set1(fp52_table(FP52_Y_SUB)[i & 7]));
+    n = V8_SUB(n, v8_set1_where(f->above, fp52_table(FP52_Y_SUB)[i & 7]));
     if (i & 7)
         n = V8_ADD(n, f->carry);
     if ((i & 7) < 7) {
@@ -304,7 +369,8 @@ FP52_INLINE void fill_y(void *ctx, int i)
 
 FP52_INLINE void run_fill(fp52_fill *fill, step *t)
 {
-    filling f = {.t = t};
+    filling f;
+    f.t = t;
     FP52_UNROLL for (int i = 0; i < FE_LIMBS; i++) fill(&f, i);
 }
 
@@ -313,17 +379,19 @@ FP52_INLINE void run_fill(fp52_fill *fill, step *t)
     static __attribute__((noinline)) void name(fe *r, const fe *a, const fe *b, step *t)                     \
     {                                                                                                        \
         fe x;                                                                                                \
-        filling f = {.t = t};                                                                                \
+        filling f;                                                                                           \
+        f.t = t;                                                                                             \
         FE_MUL_FILL(&x, a, b, lift, limbs, fill, &f);                                                        \
         fe_carry_factor(&x);                                                                                 \
         *r = x;                                                                                              \
     }
 DEFINE_MUL_FILL(mul_with_d, FE_LIFT, FP52_FULL, fill_d)
+DEFINE_MUL_FILL(mul_with_d_direct, FE_LIFT, FP52_FULL, fill_d_direct)
 DEFINE_MUL_FILL(mul_with_numerator, FE_LIFT, FP52_FULL, fill_numerator)
+DEFINE_MUL_FILL(mul_with_numerator_direct, FE_LIFT, FP52_FULL, fill_numerator_direct)
 DEFINE_MUL_FILL(mul_short_with_y, FE_SHORT_LIFT, FP52_SHORT, fill_y)
 
-/* What fill_x and fill_y take as square: a^2 - X_ADD, and a b + Y_ADD. Without filling, and with that of x.
- */
+/* What fill_x and fill_y take as square: a^2 - X_ADD, and a b + Y_ADD. */
 static __attribute__((noinline)) void sqr_for_x(fe *r, const fe *a)
 {
     FE_SQR_FILL(r, a, FE_X_LESS, FP52_SHORT, NULL, NULL);
@@ -334,15 +402,10 @@ static __attribute__((noinline)) void mul_for_y(fe *r, const fe *a, const fe *b)
 }
 static __attribute__((noinline)) void sqr_for_x_with_x(fe *r, const fe *a, step *t)
 {
-    filling f = {.t = t};
+    filling f;
+    f.t = t;
     FE_SQR_FILL(r, a, FE_X_LESS, FP52_SHORT, fill_x, &f);
 }
-static __attribute__((noinline)) void mul_for_y_with_x(fe *r, const fe *a, const fe *b, step *t)
-{
-    filling f = {.t = t};
-    FE_MUL_FILL(r, a, b, FE_Y_LIFT, FP52_FULL, fill_x, &f);
-}
-
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
 FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe chain[2], int direct)
 {
@@ -351,21 +414,15 @@ FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe 
     fe_set_one(groups > 1 ? &s->before[1] : &chain[1]);
     for (size_t g = 0; g <= groups; g++) {
         t.g = g;
-        if (g < groups) {
-            if (g + AHEAD < groups)
-                FP52_UNROLL for (int l = 0; l < 8; l++)
-                    prefetch_near(s, ref[8 * (g + AHEAD) + (size_t)l], 0, direct);
-            if (!direct)
-                FP52_UNROLL for (int l = 0; l < 8; l++)
-                    prefetch_coordinate(y_of(s, ref[8 * (groups - 1 - g) + (size_t)l]), 1);
-            gather(&t.gathered, s, ref + 8 * g, 0, direct);
-        }
+        t.ref = ref + 8 * g;
+        t.near = g + AHEAD < groups ? t.ref + 8 * AHEAD : t.ref;
+        t.far = ref + 8 * (groups - 1 - g);
         if (!g) {
-            run_fill(fill_d, &t);
+            run_fill(direct ? fill_d_direct : fill_d, &t);
         } else {
             fe *next = g + 1 < groups ? &s->before[g + 1] : &chain[(g - 1) & 1];
             if (g < groups)
-                mul_with_d(next, &s->before[g - 1], &s->d[g - 1], &t);
+                (direct ? mul_with_d_direct : mul_with_d)(next, &s->before[g - 1], &s->d[g - 1], &t);
             else
                 fe_mul(next, &s->before[g - 1], &s->d[g - 1]);
         }
@@ -388,74 +445,74 @@ static __attribute__((noinline)) void first_pass_direct(lanes *s, const uint32_t
     first_pass_of(s, ref, groups, chain, 1);
 }
 
-FP52_INLINE void step_gather(step *t, const uint32_t *ref, size_t g, int direct)
+FP52_INLINE void step_begin(step *t, const uint32_t *ref, const uint32_t *next, size_t g, int direct)
 {
     t->g = g;
-    t->neg = direct ? 0 : negated(ref + 8 * g);
+    t->ref = ref + 8 * g;
+    t->near = g >= AHEAD ? t->ref - 8 * AHEAD : t->ref;
+    t->far = next ? next + 8 * g : t->ref;
+    t->neg = direct ? 0 : negated(t->ref);
     t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
-    gather(&t->gathered, t->s, ref + 8 * g, 1, direct);
 }
 
-FP52_INLINE void prefetch_second(const lanes *s, const uint32_t *ref, const uint32_t *next, size_t g, int l0,
-                                 int direct)
-{
-    FP52_UNROLL for (int l = l0; l < l0 + 4; l++)
-    {
-        if (g >= AHEAD)
-            prefetch_near(s, ref[8 * (g - AHEAD) + (size_t)l], 1, direct);
-        if (next)
-            prefetch_far(s, next[8 * g + (size_t)l], direct);
-    }
-}
-
-/* Backwards over the groups, two in step. next: the following row, or NULL; its points are fetched to the
+/* Backwards over the groups, two in step, of which the second goes on beside the next two: that is where
+ * squares have room for the steps to new x. next: the following row, or NULL; its points are fetched to the
  * second-level cache meanwhile. */
 FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups,
                                 fe chain[2], int direct)
 {
-    step t[2] = {{.s = s}, {.s = s}};
-    size_t g = groups;
+    void (*const with_numerator)(fe *, const fe *, const fe *, step *) =
+        direct ? mul_with_numerator_direct : mul_with_numerator;
+    step a = {.s = s}, b[2] = {{.s = s}, {.s = s}};
+    size_t g = groups, n = 0;
     if (g & 1) {
         g--;
-        fe_mul_short(&t[0].inverse, &chain[0], &s->before[g]);
-        step_gather(&t[0], ref, g, direct);
-        mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
-        fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
-        sqr_for_x(&t[0].square, &t[0].lambda);
-        run_fill(fill_x, &t[0]);
-        mul_for_y(&t[0].square, &t[0].lambda, &t[0].e);
-        run_fill(fill_y, &t[0]);
+        fe_mul_short(&a.inverse, &chain[0], &s->before[g]);
+        step_begin(&a, ref, next, g, direct);
+        with_numerator(&chain[0], &chain[0], &s->d[g], &a);
+        fe_mul(&a.lambda, &a.lambda, &a.inverse);
+        sqr_for_x(&a.square, &a.lambda);
+        run_fill(fill_x, &a);
+        mul_for_y(&a.square, &a.lambda, &a.e);
+        run_fill(fill_y, &a);
     }
-    for (int started = 0; g; started = 1) {
+    for (; g; n++) {
+        step *now = &b[n & 1], *last = &b[~n & 1];
         g -= 2;
-        if (started) {
-            mul_short_with_y(&t[0].inverse, &chain[0], &s->before[g], &t[0]);
-            mul_short_with_y(&t[1].inverse, &chain[1], &s->before[g + 1], &t[1]);
-        } else {
-            fe_mul_short(&t[0].inverse, &chain[0], &s->before[g]);
-            fe_mul_short(&t[1].inverse, &chain[1], &s->before[g + 1]);
-        }
-        step_gather(&t[0], ref, g, direct);
+        if (n)
+            mul_short_with_y(&a.inverse, &chain[0], &s->before[g], &a);
+        else
+            fe_mul_short(&a.inverse, &chain[0], &s->before[g]);
+        if (n > 1)
+            mul_short_with_y(&now->inverse, &chain[1], &s->before[g + 1], now);
+        else
+            fe_mul_short(&now->inverse, &chain[1], &s->before[g + 1]);
         if (next) /* sixteen references a line, read backwards */
             _mm_prefetch((const char *)(next + 8 * (g < 8 ? 0 : g - 8)), _MM_HINT_T0);
-        prefetch_second(s, ref, next, g, 0, direct);
-        mul_with_numerator(&chain[0], &chain[0], &s->d[g], &t[0]);
-        step_gather(&t[1], ref, g + 1, direct);
-        prefetch_second(s, ref, next, g, 4, direct);
-        mul_with_numerator(&chain[1], &chain[1], &s->d[g + 1], &t[1]);
-        fe_mul(&t[0].lambda, &t[0].lambda, &t[0].inverse);
-        prefetch_second(s, ref, next, g, 8, direct);
-        fe_mul(&t[1].lambda, &t[1].lambda, &t[1].inverse);
-        sqr_for_x(&t[0].square, &t[0].lambda);
-        prefetch_second(s, ref, next, g, 12, direct);
-        sqr_for_x_with_x(&t[1].square, &t[1].lambda, &t[0]);
-        mul_for_y_with_x(&t[0].square, &t[0].lambda, &t[0].e, &t[1]);
-        mul_for_y(&t[1].square, &t[1].lambda, &t[1].e);
+        step_begin(&a, ref, next, g, direct);
+        step_begin(now, ref, next, g + 1, direct);
+        with_numerator(&chain[0], &chain[0], &s->d[g], &a);
+        with_numerator(&chain[1], &chain[1], &s->d[g + 1], now);
+        fe_mul(&a.lambda, &a.lambda, &a.inverse);
+        fe_mul(&now->lambda, &now->lambda, &now->inverse);
+        if (n)
+            sqr_for_x_with_x(&a.square, &a.lambda, last);
+        else
+            sqr_for_x(&a.square, &a.lambda);
+        sqr_for_x_with_x(&now->square, &now->lambda, &a);
+        if (n)
+            mul_for_y(&last->square, &last->lambda, &last->e);
+        mul_for_y(&a.square, &a.lambda, &a.e);
     }
-    if (groups > 1) {
-        run_fill(fill_y, &t[0]);
-        run_fill(fill_y, &t[1]);
+    if (n) {
+        step *last = &b[(n - 1) & 1];
+        run_fill(fill_y, &a);
+        run_fill(fill_x, last);
+        mul_for_y(&last->square, &last->lambda, &last->e);
+        run_fill(fill_y, last);
     }
+    if (n > 1)
+        run_fill(fill_y, &b[n & 1]);
 }
 static __attribute__((noinline)) void second_pass(lanes *s, const uint32_t *ref, const uint32_t *next,
                                                   size_t groups, fe chain[2])

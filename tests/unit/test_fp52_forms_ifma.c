@@ -48,7 +48,7 @@ static void compare(unsigned a_bits, unsigned b_bits, int limbs, const uint64_t 
             fp52_wide_by_halves(&t[form], &a, &b);
         else
             fp52_wide_by_rows(&t[form], &a, &b);
-        fp52_reduce(&r[form], &t[form], limbs, NULL, NULL, 0);
+        fp52_reduce(&r[form], &t[form], limbs, form, NULL, NULL, 0);
         fp52_carry(&r[form]);
     }
     for (int l = 0; l < 8; l++) {
