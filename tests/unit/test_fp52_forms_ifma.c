@@ -35,6 +35,21 @@ static unsigned carries(const fp52 *v, int lane)
     return (unsigned)(sum >> 52);
 }
 
+/* Two results that are the same modulo p. */
+static void assert_same(const fp52 r[2])
+{
+    for (int l = 0; l < 8; l++) {
+        fp have[2];
+        for (int form = 0; form < 2; form++) {
+            uint64_t limb[8];
+            for (int i = 0; i < 8; i++)
+                limb[i] = (uint64_t)r[form].l[i][l];
+            fp52_canonical(&have[form], limb);
+        }
+        assert_memory_equal(&have[0], &have[1], sizeof have[0]);
+    }
+}
+
 /* seen[ca][cb]: lanes in which the sums of the halves of a and b carried out. */
 static void compare(unsigned a_bits, unsigned b_bits, int limbs, const uint64_t start[8], size_t seen[2][2])
 {
@@ -51,17 +66,9 @@ static void compare(unsigned a_bits, unsigned b_bits, int limbs, const uint64_t 
         fp52_reduce(&r[form], &t[form], limbs, form, NULL, NULL, 0);
         fp52_carry(&r[form]);
     }
-    for (int l = 0; l < 8; l++) {
-        fp have[2];
-        for (int form = 0; form < 2; form++) {
-            uint64_t limb[8];
-            for (int i = 0; i < 8; i++)
-                limb[i] = (uint64_t)r[form].l[i][l];
-            fp52_canonical(&have[form], limb);
-        }
-        assert_memory_equal(&have[0], &have[1], sizeof have[0]);
+    assert_same(r);
+    for (int l = 0; l < 8; l++)
         seen[carries(&a, l)][carries(&b, l)]++;
-    }
 }
 
 static void halves_as_rows(void **state)
@@ -79,10 +86,36 @@ static void halves_as_rows(void **state)
         assert_true(seen[i >> 1][i & 1] > 1000);
 }
 
+/* Columns of which the low ones are at their edges: all that a reduction replaces, at its most and least. The
+ * result is not negative, and below 9 p. */
+static void low_limbs(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3000; round++) {
+        fp52 low, r[2];
+        fp52_wide t[2];
+        pick(&low, 52);
+        for (int form = 0; form < 2; form++) {
+            fp52_wide_start(&t[form], NULL, FP52_FULL);
+            for (int i = 0; i < 8; i++) {
+                t[form].col[i] = low.l[i];
+                if (i < 7)
+                    fp52_wide_digit(&t[form], i);
+            }
+            fp52_reduce(&r[form], &t[form], FP52_FULL, form, NULL, NULL, 0);
+            fp52_carry(&r[form]);
+            for (int l = 0; l < 8; l++)
+                assert_in_range(((const uint64_t *)&r[form].l[7])[l], 0, FP52_MULTIPLES[8 * 9 + 7]);
+        }
+        assert_same(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(halves_as_rows),
+        cmocka_unit_test(low_limbs),
     };
     if (!cpu_get()->ifma) {
         puts("skipped: this processor has no AVX-512 IFMA");
