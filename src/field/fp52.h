@@ -34,12 +34,6 @@ FP52_INLINE v8 v8_mask52(v8 a)
 #define V8_HI        _mm512_madd52hi_epu64
 #define V8_SRL(x, n) _mm512_srli_epi64(x, n)
 #define V8_SRA(x, n) _mm512_srai_epi64(x, n)
-/* A number where the mask says so, otherwise 0. What keeps lanes of a third operand takes what multiply-adds
- * need for theirs (Zen 4: sixteen such additions among 64 multiply-adds take four cycles more, this none). */
-FP52_INLINE v8 v8_set1_where(__mmask8 m, uint64_t x)
-{
-    return _mm512_maskz_set1_epi64(m, (long long)x);
-}
 
 FP52_INLINE void fp52_set1(fp52 *r, const uint64_t limb[8])
 {
@@ -261,8 +255,8 @@ FP52_INLINE void fp52_fold_halves(fp52_wide *t)
     fp52_mul_two(col + 6, low, high, odd);
     FP52_UNROLL for (int i = 0; i < 2; i++)
     {
-        col[4 + i] = V8_ADD(col[4 + i], v8_set1_where(out, even[i]));
-        col[8 + i] = V8_ADD(col[8 + i], v8_set1_where(out, odd[i]));
+        col[4 + i] = V8_ADD(col[4 + i], _mm512_maskz_set1_epi64(out, (long long)even[i]));
+        col[8 + i] = V8_ADD(col[8 + i], _mm512_maskz_set1_epi64(out, (long long)odd[i]));
     }
     FP52_UNROLL for (int i = 0; i < 10; i++) col[i] = V8_ADD(col[i], d[i]);
     FP52_UNROLL for (int i = 0; i < 10; i++) col[i + 2] = V8_SUB(col[i + 2], d[i]);

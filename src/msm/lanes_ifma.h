@@ -101,7 +101,7 @@ FP52_INLINE void fe_sub_if_above(fe *r, const uint64_t m[8])
     {
         __mmask8 above = _mm512_cmpgt_epi64_mask(r->l[8 * h + 7], v8_set1(m[7] + 64));
         FP52_UNROLL for (int i = 8 * h; i < 8 * h + 8; i++) r->l[i] =
-            V8_SUB(r->l[i], v8_set1_where(above, m[i & 7]));
+            _mm512_mask_sub_epi64(r->l[i], above, r->l[i], v8_set1(m[i & 7]));
     }
 }
 
@@ -298,7 +298,7 @@ FP52_INLINE void fill_numerator_of(filling *f, int i, int direct)
 {
     step *t = f->t;
     v8 y2 = fill_gather(f, i, 1, direct);
-    v8 y = _mm512_mask_blend_epi64(t->neg, y2, V8_SUB(v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), y2));
+    v8 y = _mm512_mask_sub_epi64(y2, t->neg, v8_set1(fp52_table(FP52_Y_NEG)[i & 7]), y2);
     y = V8_ADD(y, t->s->ny[t->g].l[i]);
     if (i & 7)
         y = V8_ADD(y, f->carry);
@@ -331,7 +331,7 @@ FP52_INLINE void fill_x(void *ctx, int i)
         top = V8_SUB(V8_SUB(s->d[t->g].l[i | 7], V8_ADD(top, top)), t->square.l[i | 7]);
         f->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_X_SUB[7] + 64));
     }
-    n = V8_SUB(n, v8_set1_where(f->above, fp52_table(FP52_X_SUB)[i & 7]));
+    n = _mm512_mask_sub_epi64(n, f->above, n, v8_set1(fp52_table(FP52_X_SUB)[i & 7]));
     if (i & 7)
         n = V8_ADD(n, f->carry);
     if ((i & 7) < 7) {
@@ -357,7 +357,7 @@ FP52_INLINE void fill_y(void *ctx, int i)
         v8 top = V8_SUB(t->square.l[i | 7], s->ny[t->g].l[i | 7]);
         f->above = _mm512_cmpgt_epi64_mask(top, v8_set1(FP52_Y_SUB[7] + 64));
     }
-    n = V8_SUB(n, v8_set1_where(f->above, fp52_table(FP52_Y_SUB)[i & 7]));
+    n = _mm512_mask_sub_epi64(n, f->above, n, v8_set1(fp52_table(FP52_Y_SUB)[i & 7]));
     if (i & 7)
         n = V8_ADD(n, f->carry);
     if ((i & 7) < 7) {
@@ -409,7 +409,8 @@ static __attribute__((noinline)) void sqr_for_x_with_x(fe *r, const fe *a, step 
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
 FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe chain[2], int direct)
 {
-    step t = {.s = s};
+    step t;
+    t.s = s;
     fe_set_one(&s->before[0]);
     fe_set_one(groups > 1 ? &s->before[1] : &chain[1]);
     for (size_t g = 0; g <= groups; g++) {
@@ -463,8 +464,9 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
 {
     void (*const with_numerator)(fe *, const fe *, const fe *, step *) =
         direct ? mul_with_numerator_direct : mul_with_numerator;
-    step a = {.s = s}, b[2] = {{.s = s}, {.s = s}};
+    step a, b[2];
     size_t g = groups, n = 0;
+    a.s = b[0].s = b[1].s = s;
     if (g & 1) {
         g--;
         fe_mul_short(&a.inverse, &chain[0], &s->before[g]);
