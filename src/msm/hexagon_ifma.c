@@ -130,12 +130,12 @@ FP52_INLINE __m512i codes_of(const hexagon *h, __m512i a, __m512i b)
 {
     const __m512i zero = _mm512_setzero_si512();
     __m512i p = _mm512_sub_epi32(a, b), q = b, s = _mm512_sub_epi32(zero, a);
-    __mmask16 p_above = _mm512_cmpgt_epi32_mask(p, zero), p_below = _mm512_movepi32_mask(p);
-    __mmask16 q_above = _mm512_cmpgt_epi32_mask(q, zero), q_below = _mm512_movepi32_mask(q);
-    __mmask16 s_below = _mm512_movepi32_mask(s);
-    __mmask16 first = (p_above & ~q_below) | (p_below & ~q_above);
-    __mmask16 second =
-        ((q_above & ~s_below) | (q_below & ~_mm512_cmpgt_epi32_mask(s, zero))) & (__mmask16)~first;
+    /* x and y have one sign or y is 0: what is left of the three is the one farthest from 0, the one before
+     * it where two are */
+    __m512i p_far = _mm512_abs_epi32(p), q_far = _mm512_abs_epi32(q), s_far = _mm512_abs_epi32(s);
+    __m512i most = _mm512_max_epi32(_mm512_max_epi32(p_far, q_far), s_far);
+    __mmask16 first = _mm512_mask_cmpneq_epi32_mask(_mm512_cmpeq_epi32_mask(s_far, most), q_far, most);
+    __mmask16 second = _mm512_mask_cmpneq_epi32_mask(_mm512_cmpeq_epi32_mask(p_far, most), s_far, most);
     __m512i x = _mm512_mask_mov_epi32(_mm512_mask_mov_epi32(s, second, q), first, p);
     __m512i y = _mm512_mask_mov_epi32(_mm512_mask_mov_epi32(p, second, s), first, q);
     __m512i code = _mm512_srli_epi32(x, 31); /* the sign */
@@ -161,17 +161,18 @@ void hexagon_codes_ifma(uint32_t *code, size_t stride, unsigned count, const hex
     __m512i ca = _mm512_setzero_si512(), cb = ca;
     uint32_t digit[2][HEXAGON_MOST][16];
     v8 x[4][3];
-    for (int g = 0; g < 2; g++) {
+    FP52_UNROLL for (int g = 0; g < 2; g++)
+    {
         v8 k[5], a[3], b[3];
         scalar_limbs(k, words, 8 * g);
         hexagon_split(a, b, k);
         digits_start(x[g], h, a);
         digits_start(x[2 + g], h, b);
     }
-    for (unsigned w = h->windows; w-- > 0;)
-        for (int i = 0; i < 4; i++)
-            _mm256_storeu_si256((__m256i *)(digit[i >> 1][w] + 8 * (i & 1)),
-                                digits_next(x[i], v8_set1((uint64_t)m)));
+    for (unsigned w = h->windows; w-- > 0;) {
+        FP52_UNROLL for (int i = 0; i < 4; i++) _mm256_storeu_si256(
+            (__m256i *)(digit[i >> 1][w] + 8 * (i & 1)), digits_next(x[i], v8_set1((uint64_t)m)));
+    }
     for (unsigned w = 0; w < h->windows; w++) {
         const __m512i half = _mm512_set1_epi32(m / 2), one = _mm512_set1_epi32(1),
                       full = _mm512_set1_epi32(m);
