@@ -18,8 +18,8 @@ static size_t choose_chunk(size_t n, uint32_t buckets)
     return n / 4 < CHUNK_LEAST ? CHUNK_LEAST : n / 4 > most ? most : n / 4;
 }
 
-/* How many windows: additions are one a term and, as measured, one and a half a bucket in each. Every chunk
- * starts and stores the sums of all buckets, which costs about a third of an addition each. */
+/* How many windows: additions are one a term and, as measured, about two a bucket in each. Every chunk
+ * starts and stores the sums of all buckets, which costs about half an addition each. */
 static unsigned choose_windows(size_t n)
 {
     unsigned best = 0;
@@ -28,7 +28,7 @@ static unsigned choose_windows(size_t n)
         uint32_t m = hexagon_radix(w), buckets = (uint32_t)((uint64_t)m * m / 6);
         size_t chunk = choose_chunk(n, buckets);
         double chunks = n > chunk ? (double)n / (double)chunk : 1;
-        double cost = w * ((double)n + buckets * (1.55 + 0.35 * chunks) + 600);
+        double cost = w * ((double)n + buckets * (1.9 + 0.45 * chunks) + 600);
         if (m && (!best || cost < least))
             least = cost, best = w;
     }
