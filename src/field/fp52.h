@@ -375,8 +375,8 @@ FP52_INLINE v8 fp52_slice(const fp *a, int shift)
     return v8_mask52(x);
 }
 
-/* The canonical words of a strict value below 2^416. */
-static inline void fp52_canonical(fp *r, const uint64_t limb[8])
+/* The canonical words of a strict value below 2^bits p. */
+static inline void fp52_canonical_below(fp *r, const uint64_t limb[8], int bits)
 {
     uint64_t w[7] = {0};
     for (int i = 0; i < 8; i++) {
@@ -386,8 +386,7 @@ static inline void fp52_canonical(fp *r, const uint64_t limb[8])
         w[bit / 64] = (uint64_t)s;
         w[bit / 64 + 1] += (uint64_t)(x >> 64) + (uint64_t)(s >> 64);
     }
-    /* 2^416 < p 2^36 */
-    for (int k = 35; k >= 0; k--) {
+    for (int k = bits - 1; k >= 0; k--) {
         uint64_t d[7];
         unsigned __int128 borrow = 0;
         for (int i = 0; i < 7; i++) {
@@ -401,6 +400,12 @@ static inline void fp52_canonical(fp *r, const uint64_t limb[8])
             memcpy(w, d, sizeof w);
     }
     memcpy(r->l, w, sizeof r->l);
+}
+
+/* The same of one below 2^416. */
+static inline void fp52_canonical(fp *r, const uint64_t limb[8])
+{
+    fp52_canonical_below(r, limb, 36);
 }
 
 static inline void fp52_limbs(uint64_t limb[8], const fp *a)

@@ -40,7 +40,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_MUL_U32      g1_mul_u32
 #define POINT_ADD_AFFINE   g1_add_affine
 
-/* Sets every lane to 2^780 / lane 0 (loose); 0 if that is 0. */
+/* Sets every lane to 2^780 / lane 0, a product, as a factor; 0 if that is 0. */
 static int fe_invert_lane(fe *a)
 {
     uint64_t limb[8];
@@ -48,7 +48,7 @@ static int fe_invert_lane(fe *a)
     fe t, scale;
     for (int i = 0; i < 8; i++)
         limb[i] = (uint64_t)a->l[i][0] & (((uint64_t)1 << 52) - 1);
-    fp52_canonical(&v, limb);
+    fp52_canonical_below(&v, limb, 5);
     if (fp_is_zero(&v))
         return 0;
     blst_fp_eucl_inverse(&v, &v);

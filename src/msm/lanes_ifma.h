@@ -239,9 +239,8 @@ typedef struct step {
     lanes *s;
     size_t g;            /* the group */
     const uint32_t *ref; /* of its points */
-    /* lane i of what is fetched beside limb i: coordinates near to be used; others, to the second-level cache
-     */
-    const uint32_t *near, *far;
+    const uint32_t *near,
+        *far; /* of what is fetched beside limbs: soon to be used; to the second-level cache */
 } step;
 
 /* A step under way. What goes from limb to limb stays in registers: a store takes a port that multiply-adds
@@ -406,6 +405,7 @@ static __attribute__((noinline)) void sqr_for_x_with_x(fe *r, const fe *a, step 
     f.t = t;
     FE_SQR_FILL(r, a, FE_X_LESS, FP52_SHORT, fill_x, &f);
 }
+
 /* The products of all d, each stored before its own is multiplied in, in two chains (even and odd groups). */
 FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe chain[2], int direct)
 {
@@ -414,10 +414,12 @@ FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe 
     fe_set_one(&s->before[0]);
     fe_set_one(groups > 1 ? &s->before[1] : &chain[1]);
     for (size_t g = 0; g <= groups; g++) {
-        t.g = g;
-        t.ref = ref + 8 * g;
-        t.near = g + AHEAD < groups ? t.ref + 8 * AHEAD : t.ref;
-        t.far = ref + 8 * (groups - 1 - g);
+        if (g < groups) {
+            t.g = g;
+            t.ref = ref + 8 * g;
+            t.near = g + AHEAD < groups ? t.ref + 8 * AHEAD : t.ref;
+            t.far = ref + 8 * (groups - 1 - g);
+        }
         if (!g) {
             run_fill(direct ? fill_d_direct : fill_d, &t);
         } else {

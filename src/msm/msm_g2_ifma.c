@@ -55,7 +55,7 @@ static int fe_invert_lane(fe *a)
     for (int h = 0; h < 2; h++) {
         for (int i = 0; i < 8; i++)
             limb[i] = (uint64_t)a->l[8 * h + i][0];
-        fp52_canonical(&v.fp[h], limb);
+        fp52_canonical_below(&v.fp[h], limb, 5);
     }
     if (fp2_is_zero(&v))
         return 0;
