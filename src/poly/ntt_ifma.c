@@ -66,7 +66,8 @@ static void rows_pass(void *ctx, size_t task, size_t next, unsigned worker)
     const transform *s = &j->s;
     size_t rows = s->t->rows, columns = s->t->columns, k = 8 * task;
     fr52 *x = j->buffers + worker * rows;
-    fft_ahead ahead = {(const char *)(j->scratch + next * columns), 2048, 256, 0,
+    /* one piece after the other */
+    fft_ahead ahead = {(const char *)(j->scratch + next * columns), 8 * 256, 256, 0,
                        columns * sizeof(fr52) / 256};
     dif_from(x, j->scratch + task * columns, columns, &s->roots, &ahead);
     for (size_t m = 0; m < columns; m++) {

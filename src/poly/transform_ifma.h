@@ -6,14 +6,14 @@
  * eight at a time. Row p then holds k = rev p, or k = p in natural order; column q holds m = rev q. The way
  * back does the same in reverse.
  *
- * Between passes a vector lies column by column of tiles: eight columns are a block, contiguous; eight rows
- * of it are a tile of 2 KiB. Passes over columns read and write one block after the other, passes over rows
- * whole tiles. (In the usual order, row by row, a pass over columns touches 256 bytes of a row, which lie
- * pages apart: 54 instead of 128 GB/s on sixteen threads.) As input (field/order.h) a tile holds its eight
- * rows, eight numbers each; between passes it holds pieces, four vectors of words each: piece j is column j,
- * with the rows in the lanes, or row j, with the columns in the lanes. Numbers there are below 2^256, not
- * below r. What is not read again soon is stored past the caches; a fence follows before other threads
- * look.
+ * Between passes of the quotient a vector lies column by column of tiles: eight columns are a block,
+ * contiguous; eight rows of it are a tile of 2 KiB. Passes over columns read and write one block after the
+ * other, passes over rows whole tiles. (In the usual order, row by row, a pass over columns touches 256 bytes
+ * of a row, which lie pages apart: 54 instead of 128 GB/s on sixteen threads.) As input (field/order.h) a
+ * tile holds its eight rows, eight numbers each; between passes it holds pieces, four vectors of words each:
+ * piece j is column j, with the rows in the lanes, or row j, with the columns in the lanes. Numbers there are
+ * below 2^256, not below r. (Natural transforms have room for limbs: ntt_ifma.c.) What is not read again soon
+ * is stored past the caches; a fence follows before other threads look.
  *
  * Multiplications by powers of the coset generator ride along: what depends on the row or column alone is put
  * into the start or the step of the twist's powers, the rest is one product by a constant. */
