@@ -239,8 +239,8 @@ typedef struct step {
     lanes *s;
     size_t g;            /* the group */
     const uint32_t *ref; /* of its points */
-    const uint32_t *near,
-        *far; /* of what is fetched beside limbs: soon to be used; to the second-level cache */
+    /* of what is fetched beside limbs: soon to be used; to the second-level cache */
+    const uint32_t *near, *far;
 } step;
 
 /* A step under way. What goes from limb to limb stays in registers: a store takes a port that multiply-adds
@@ -458,6 +458,15 @@ FP52_INLINE void step_begin(step *t, const uint32_t *ref, const uint32_t *next, 
     t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
 }
 
+/* The inverse of d; beside it, where its last group still waits for that, its new y. */
+FP52_INLINE void step_inverse(step *t, const fe *chain, const fe *before, int waits)
+{
+    if (waits)
+        mul_short_with_y(&t->inverse, chain, before, t);
+    else
+        fe_mul_short(&t->inverse, chain, before);
+}
+
 /* Backwards over the groups, two in step, of which the second goes on beside the next two: that is where
  * squares have room for the steps to new x. next: the following row, or NULL; its points are fetched to the
  * second-level cache meanwhile. */
@@ -483,14 +492,8 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
     for (; g; n++) {
         step *now = &b[n & 1], *last = &b[~n & 1];
         g -= 2;
-        if (n)
-            mul_short_with_y(&a.inverse, &chain[0], &s->before[g], &a);
-        else
-            fe_mul_short(&a.inverse, &chain[0], &s->before[g]);
-        if (n > 1)
-            mul_short_with_y(&now->inverse, &chain[1], &s->before[g + 1], now);
-        else
-            fe_mul_short(&now->inverse, &chain[1], &s->before[g + 1]);
+        step_inverse(&a, &chain[0], &s->before[g], n > 0);
+        step_inverse(now, &chain[1], &s->before[g + 1], n > 1);
         if (next) /* sixteen references a line, read backwards */
             _mm_prefetch((const char *)(next + 8 * (g < 8 ? 0 : g - 8)), _MM_HINT_T0);
         step_begin(&a, ref, next, g, direct);

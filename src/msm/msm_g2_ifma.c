@@ -45,7 +45,7 @@ FP52_INLINE void fe_set_one(fe *r)
 #define POINT_MUL_U32      g2_mul_u32
 #define POINT_ADD_AFFINE   g2_add_affine
 
-/* Sets every lane to 2^780 / lane 0; 0 if that is 0. */
+/* Sets every lane to 2^780 / lane 0, a product, as a factor; 0 if that is 0. */
 static int fe_invert_lane(fe *a)
 {
     fp2 v;

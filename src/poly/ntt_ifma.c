@@ -31,12 +31,8 @@ static void columns_out(const natural_job *j, const fr52 *x, size_t g)
                 limb[l][i] = y[0].l[l], limb[l][i + 1] = y[1].l[l];
         }
         fr52 *to = j->scratch + k * s->t->columns + g;
-        for (size_t l = 0; l < 5; l++) {
-            v8 t[8];
-            FP52_UNROLL for (size_t i = 0; i < 8; i++) t[i] = limb[l][i];
-            v8_transpose(t);
-            FP52_UNROLL for (size_t i = 0; i < 8; i++) _mm512_stream_si512(&to[i].l[l], t[i]);
-        }
+        for (size_t l = 0; l < 5; l++)
+            store_turned(&to->l[l], sizeof *to, limb[l], 1);
     }
 }
 

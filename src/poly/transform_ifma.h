@@ -243,20 +243,25 @@ FP52_INLINE void tile_put(tile *t, size_t j, const fr52 *x)
     FP52_UNROLL for (int i = 0; i < 4; i++) t->word[i][j] = w[i];
 }
 
-static inline void tile_store(fr *at, tile *t, int stream)
+/* Eight vectors, transposed, to memory that is `stride` bytes apart. */
+FP52_INLINE void store_turned(void *at, size_t stride, const v8 from[8], int stream)
 {
-    for (size_t i = 0; i < 4; i++) {
-        v8 w[8];
-        FP52_UNROLL for (size_t j = 0; j < 8; j++) w[j] = t->word[i][j];
-        v8_transpose(w);
-        FP52_UNROLL for (size_t j = 0; j < 8; j++)
-        {
-            if (stream)
-                _mm512_stream_si512((void *)((char *)(at + 8 * j) + 64 * i), w[j]);
-            else
-                _mm512_storeu_si512((char *)(at + 8 * j) + 64 * i, w[j]);
-        }
+    v8 t[8];
+    FP52_UNROLL for (size_t i = 0; i < 8; i++) t[i] = from[i];
+    v8_transpose(t);
+    FP52_UNROLL for (size_t i = 0; i < 8; i++)
+    {
+        if (stream)
+            _mm512_stream_si512((void *)((char *)at + stride * i), t[i]);
+        else
+            _mm512_storeu_si512((char *)at + stride * i, t[i]);
     }
+}
+
+static inline void tile_store(fr *at, const tile *t, int stream)
+{
+    for (size_t i = 0; i < 4; i++)
+        store_turned((char *)at + 64 * i, 8 * sizeof(fr), t->word[i], stream);
 }
 
 static inline void piece_load(fr52 *r, const fr *a)
