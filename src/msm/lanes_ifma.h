@@ -69,6 +69,7 @@ typedef struct lanes {
     int any_infinite;
     const uint64_t *points;
     uint32_t y_at;
+    int y_late;          /* the y of a point is fetched after its x: see fetch_points */
     uint32_t none;       /* the reference that stands for "no point"; it names a valid one */
     const AFFINE *bases; /* NULL, or what references count, without a sign, instead of points */
 } __attribute__((aligned(64))) lanes;
@@ -187,9 +188,7 @@ FP52_INLINE void prefetch_base(const AFFINE *a, size_t first, size_t last, int f
     }
 }
 
-/* A coordinate to the first-level cache; to the second, a whole base or the x of a point, whose y follows
- * when the first pass is where the second will be as much later: lines that wait for less time leave room for
- * more lanes. */
+/* A coordinate to the first-level cache. */
 FP52_INLINE void prefetch_near(const lanes *s, uint32_t ref, int second, int direct)
 {
     const size_t half = sizeof(AFFINE) / 2;
@@ -198,12 +197,22 @@ FP52_INLINE void prefetch_near(const lanes *s, uint32_t ref, int second, int dir
     else
         prefetch_coordinate(coordinate_of(s, ref, second), 0);
 }
-FP52_INLINE void prefetch_far(const lanes *s, uint32_t ref, int direct)
+
+/* Points of the next row to the second-level cache: a few at a time, between products, since all that a core
+ * can wait for at once is a dozen lines or so, and what finds no place holds up everything behind it. The y
+ * follow in the next first pass where that cache has no room for whole points (y_late): a line is then there
+ * for half as long. */
+FP52_INLINE void fetch_points(const lanes *s, const uint32_t *ref, int count, int direct)
 {
-    if (direct) {
-        prefetch_base(&s->bases[ref], 0, sizeof(AFFINE) - 1, 1);
-    } else {
-        prefetch_coordinate(x_of(s, ref), 1);
+    FP52_UNROLL for (int i = 0; i < count; i++)
+    {
+        if (direct) {
+            prefetch_base(&s->bases[ref[i]], 0, sizeof(AFFINE) - 1, 1);
+        } else {
+            prefetch_coordinate(x_of(s, ref[i]), 1);
+            if (!s->y_late)
+                prefetch_coordinate(y_of(s, ref[i]), 1);
+        }
     }
 }
 
@@ -239,7 +248,7 @@ typedef struct step {
     lanes *s;
     size_t g;            /* the group */
     const uint32_t *ref; /* of its points */
-    /* of what is fetched beside limbs: soon to be used; to the second-level cache */
+    /* of what is fetched beside limbs: soon to be used; the y to the second-level cache, if they come late */
     const uint32_t *near, *far;
 } step;
 
@@ -279,7 +288,7 @@ FP52_INLINE void fill_d_of(filling *f, int i, int direct)
     d->l[i] = (i & 7) < 7 ? v8_mask52(x) : x;
     if (i < 8) {
         prefetch_near(t->s, t->near[i], 0, direct);
-        if (!direct)
+        if (!direct && t->s->y_late)
             prefetch_coordinate(y_of(t->s, t->far[i]), 1);
     }
 }
@@ -303,10 +312,8 @@ FP52_INLINE void fill_numerator_of(filling *f, int i, int direct)
         y = V8_ADD(y, f->carry);
     f->carry = V8_SRA(y, 52);
     t->lambda.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(y) : y;
-    if (i < 8) {
+    if (i < 8)
         prefetch_near(t->s, t->near[i], 1, direct);
-        prefetch_far(t->s, t->far[i], direct);
-    }
 }
 FP52_INLINE void fill_numerator(void *ctx, int i)
 {
@@ -448,12 +455,11 @@ static __attribute__((noinline)) void first_pass_direct(lanes *s, const uint32_t
     first_pass_of(s, ref, groups, chain, 1);
 }
 
-FP52_INLINE void step_begin(step *t, const uint32_t *ref, const uint32_t *next, size_t g, int direct)
+FP52_INLINE void step_begin(step *t, const uint32_t *ref, size_t g, int direct)
 {
     t->g = g;
     t->ref = ref + 8 * g;
     t->near = g >= AHEAD ? t->ref - 8 * AHEAD : t->ref;
-    t->far = next ? next + 8 * g : t->ref;
     t->neg = direct ? 0 : negated(t->ref);
     t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
 }
@@ -478,10 +484,12 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
     step a, b[2];
     size_t g = groups, n = 0;
     a.s = b[0].s = b[1].s = s;
+    next = next ? next : ref; /* what is there already costs nothing */
     if (g & 1) {
         g--;
+        fetch_points(s, next + 8 * g, 8, direct);
         fe_mul_short(&a.inverse, &chain[0], &s->before[g]);
-        step_begin(&a, ref, next, g, direct);
+        step_begin(&a, ref, g, direct);
         with_numerator(&chain[0], &chain[0], &s->d[g], &a);
         fe_mul(&a.lambda, &a.lambda, &a.inverse);
         sqr_for_x(&a.square, &a.lambda);
@@ -492,21 +500,30 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
     for (; g; n++) {
         step *now = &b[n & 1], *last = &b[~n & 1];
         g -= 2;
+        const uint32_t *fetch = next + 8 * g;
         step_inverse(&a, &chain[0], &s->before[g], n > 0);
+        fetch_points(s, fetch, 2, direct);
         step_inverse(now, &chain[1], &s->before[g + 1], n > 1);
-        if (next) /* sixteen references a line, read backwards */
-            _mm_prefetch((const char *)(next + 8 * (g < 8 ? 0 : g - 8)), _MM_HINT_T0);
-        step_begin(&a, ref, next, g, direct);
-        step_begin(now, ref, next, g + 1, direct);
+        fetch_points(s, fetch + 2, 2, direct);
+        /* sixteen references a line, read backwards */
+        _mm_prefetch((const char *)(g < 8 ? next : fetch - 64), _MM_HINT_T0);
+        step_begin(&a, ref, g, direct);
+        step_begin(now, ref, g + 1, direct);
         with_numerator(&chain[0], &chain[0], &s->d[g], &a);
+        fetch_points(s, fetch + 4, 2, direct);
         with_numerator(&chain[1], &chain[1], &s->d[g + 1], now);
+        fetch_points(s, fetch + 6, 2, direct);
         fe_mul(&a.lambda, &a.lambda, &a.inverse);
+        fetch_points(s, fetch + 8, 2, direct);
         fe_mul(&now->lambda, &now->lambda, &now->inverse);
+        fetch_points(s, fetch + 10, 2, direct);
         if (n)
             sqr_for_x_with_x(&a.square, &a.lambda, last);
         else
             sqr_for_x(&a.square, &a.lambda);
+        fetch_points(s, fetch + 12, 2, direct);
         sqr_for_x_with_x(&now->square, &now->lambda, &a);
+        fetch_points(s, fetch + 14, 2, direct);
         if (n)
             mul_for_y(&last->square, &last->lambda, &last->e);
         mul_for_y(&a.square, &a.lambda, &a.e);
