@@ -69,7 +69,6 @@ typedef struct lanes {
     int any_infinite;
     const uint64_t *points;
     uint32_t y_at;
-    int y_late;          /* the y of a point is fetched after its x: see fetch_points */
     uint32_t none;       /* the reference that stands for "no point"; it names a valid one */
     const AFFINE *bases; /* NULL, or what references count, without a sign, instead of points */
 } __attribute__((aligned(64))) lanes;
@@ -198,21 +197,29 @@ FP52_INLINE void prefetch_near(const lanes *s, uint32_t ref, int second, int dir
         prefetch_coordinate(coordinate_of(s, ref, second), 0);
 }
 
-/* Points of the next row to the second-level cache: a few at a time, between products, since all that a core
- * can wait for at once is a dozen lines or so, and what finds no place holds up everything behind it. The y
- * follow in the next first pass where that cache has no room for whole points (y_late): a line is then there
- * for half as long. */
-FP52_INLINE void fetch_points(const lanes *s, const uint32_t *ref, int count, int direct)
+/* Two points' x of the next row to the second-level cache, and two points' y, soon to be used, to the first.
+ * A few at a time, between products, since all that a core can wait for at once is a dozen lines or so, and
+ * what finds no place holds up everything behind it; not in the first pass, which is too short for that. */
+FP52_INLINE void fetch_two(const lanes *s, const uint32_t *next, const uint32_t *near, int direct)
 {
-    FP52_UNROLL for (int i = 0; i < count; i++)
+    FP52_UNROLL for (int i = 0; i < 2; i++)
     {
-        if (direct) {
-            prefetch_base(&s->bases[ref[i]], 0, sizeof(AFFINE) - 1, 1);
-        } else {
-            prefetch_coordinate(x_of(s, ref[i]), 1);
-            if (!s->y_late)
-                prefetch_coordinate(y_of(s, ref[i]), 1);
-        }
+        if (direct)
+            prefetch_base(&s->bases[next[i]], 0, sizeof(AFFINE) - 1, 1);
+        else
+            prefetch_coordinate(x_of(s, next[i]), 1);
+        prefetch_near(s, near[i], 1, direct);
+    }
+}
+
+/* What the first groups of a second pass would wait for: y of the last groups of a row. */
+static void fetch_last(const lanes *s, const uint32_t *ref, size_t groups)
+{
+    for (size_t i = groups > AHEAD + 1 ? 8 * (groups - AHEAD - 1) : 0; i < 8 * groups; i++) {
+        if (s->bases)
+            prefetch_near(s, ref[i], 1, 1);
+        else
+            prefetch_near(s, ref[i], 1, 0);
     }
 }
 
@@ -246,10 +253,9 @@ typedef struct step {
     fe inverse, lambda, square, e;
     __mmask8 live, neg;
     lanes *s;
-    size_t g;            /* the group */
-    const uint32_t *ref; /* of its points */
-    /* of what is fetched beside limbs: soon to be used; the y to the second-level cache, if they come late */
-    const uint32_t *near, *far;
+    size_t g;             /* the group */
+    const uint32_t *ref;  /* of its points */
+    const uint32_t *near; /* of those whose x is fetched */
 } step;
 
 /* A step under way. What goes from limb to limb stays in registers: a store takes a port that multiply-adds
@@ -286,11 +292,8 @@ FP52_INLINE void fill_d_of(filling *f, int i, int direct)
         x = V8_ADD(x, f->carry);
     f->carry = V8_SRL(x, 52);
     d->l[i] = (i & 7) < 7 ? v8_mask52(x) : x;
-    if (i < 8) {
+    if (i < 8)
         prefetch_near(t->s, t->near[i], 0, direct);
-        if (!direct && t->s->y_late)
-            prefetch_coordinate(y_of(t->s, t->far[i]), 1);
-    }
 }
 FP52_INLINE void fill_d(void *ctx, int i)
 {
@@ -312,8 +315,6 @@ FP52_INLINE void fill_numerator_of(filling *f, int i, int direct)
         y = V8_ADD(y, f->carry);
     f->carry = V8_SRA(y, 52);
     t->lambda.l[i] = FE_STRICT && (i & 7) < 7 ? v8_mask52(y) : y;
-    if (i < 8)
-        prefetch_near(t->s, t->near[i], 1, direct);
 }
 FP52_INLINE void fill_numerator(void *ctx, int i)
 {
@@ -425,7 +426,6 @@ FP52_INLINE void first_pass_of(lanes *s, const uint32_t *ref, size_t groups, fe 
             t.g = g;
             t.ref = ref + 8 * g;
             t.near = g + AHEAD < groups ? t.ref + 8 * AHEAD : t.ref;
-            t.far = ref + 8 * (groups - 1 - g);
         }
         if (!g) {
             run_fill(direct ? fill_d_direct : fill_d, &t);
@@ -459,7 +459,6 @@ FP52_INLINE void step_begin(step *t, const uint32_t *ref, size_t g, int direct)
 {
     t->g = g;
     t->ref = ref + 8 * g;
-    t->near = g >= AHEAD ? t->ref - 8 * AHEAD : t->ref;
     t->neg = direct ? 0 : negated(t->ref);
     t->live = t->s->live[g] & (__mmask8)~t->s->skip[g];
 }
@@ -487,7 +486,8 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
     next = next ? next : ref; /* what is there already costs nothing */
     if (g & 1) {
         g--;
-        fetch_points(s, next + 8 * g, 8, direct);
+        for (size_t i = 0; i < 8; i += 2)
+            fetch_two(s, next + 8 * g + i, ref, direct);
         fe_mul_short(&a.inverse, &chain[0], &s->before[g]);
         step_begin(&a, ref, g, direct);
         with_numerator(&chain[0], &chain[0], &s->d[g], &a);
@@ -500,30 +500,30 @@ FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *n
     for (; g; n++) {
         step *now = &b[n & 1], *last = &b[~n & 1];
         g -= 2;
-        const uint32_t *fetch = next + 8 * g;
+        const uint32_t *fetch = next + 8 * g, *near = g >= AHEAD ? ref + 8 * (g - AHEAD) : ref;
         step_inverse(&a, &chain[0], &s->before[g], n > 0);
-        fetch_points(s, fetch, 2, direct);
+        fetch_two(s, fetch, near, direct);
         step_inverse(now, &chain[1], &s->before[g + 1], n > 1);
-        fetch_points(s, fetch + 2, 2, direct);
+        fetch_two(s, fetch + 2, near + 2, direct);
         /* sixteen references a line, read backwards */
         _mm_prefetch((const char *)(g < 8 ? next : fetch - 64), _MM_HINT_T0);
         step_begin(&a, ref, g, direct);
         step_begin(now, ref, g + 1, direct);
         with_numerator(&chain[0], &chain[0], &s->d[g], &a);
-        fetch_points(s, fetch + 4, 2, direct);
+        fetch_two(s, fetch + 4, near + 4, direct);
         with_numerator(&chain[1], &chain[1], &s->d[g + 1], now);
-        fetch_points(s, fetch + 6, 2, direct);
+        fetch_two(s, fetch + 6, near + 6, direct);
         fe_mul(&a.lambda, &a.lambda, &a.inverse);
-        fetch_points(s, fetch + 8, 2, direct);
+        fetch_two(s, fetch + 8, near + 8, direct);
         fe_mul(&now->lambda, &now->lambda, &now->inverse);
-        fetch_points(s, fetch + 10, 2, direct);
+        fetch_two(s, fetch + 10, near + 10, direct);
         if (n)
             sqr_for_x_with_x(&a.square, &a.lambda, last);
         else
             sqr_for_x(&a.square, &a.lambda);
-        fetch_points(s, fetch + 12, 2, direct);
+        fetch_two(s, fetch + 12, near + 12, direct);
         sqr_for_x_with_x(&now->square, &now->lambda, &a);
-        fetch_points(s, fetch + 14, 2, direct);
+        fetch_two(s, fetch + 14, near + 14, direct);
         if (n)
             mul_for_y(&last->square, &last->lambda, &last->e);
         mul_for_y(&a.square, &a.lambda, &a.e);
@@ -653,6 +653,7 @@ static void lanes_add(lanes *s, const uint32_t *ref, const uint32_t *next, size_
     if (s->any_infinite)
         start_infinite(s, ref, groups);
     (s->bases ? first_pass_direct : first_pass)(s, ref, groups, chain);
+    fetch_last(s, ref, groups);
     while (!invert(chain)) {
         for (size_t g = 0; g < groups; g++)
             finish_equal(s, ref, g);

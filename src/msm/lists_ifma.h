@@ -91,9 +91,7 @@ static lists *lists_create(pool *p, lists_size size, size_t *bytes)
     memset(s, 0, sizeof *s);
     lists_layout(s, size);
     points_none(s->spare + s->spares);
-    int large = cpu_get()->l2 >= LANES_L2;
-    s->lanes_at_once = large ? LANES_MOST : LANES_LISTS;
-    s->lanes.y_late = !large;
+    s->lanes_at_once = cpu_get()->l2 >= LANES_L2 ? LANES_MOST : LANES_LISTS;
     return s;
 }
 
@@ -281,8 +279,8 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
     for (size_t g = 0; g < groups; g++) {
         if (g + AHEAD < groups)
             lanes_prefetch(t, row + 8 * (g + AHEAD), v->sums);
-        if (rounds > 1)
-            fetch_points(t, row + v->stride + 8 * g, 8, 0);
+        for (int l = 0; l < 8 && rounds > 1; l++)
+            prefetch_coordinate(x_of(t, row[v->stride + 8 * g + (size_t)l]), 1);
         lanes_start(t, row + 8 * g, v->sums, g);
     }
     for (size_t r = 1; r < rounds; r++) {
