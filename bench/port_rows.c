@@ -11,10 +11,12 @@
 #define ADD(n)   "vpaddq %%zmm24, %%zmm25, %%zmm" #n "\n\t"
 #define SHIFT(n) "vpsrlq $52, %%zmm25, %%zmm" #n "\n\t"
 #define STORE(n) "vmovdqa64 %%zmm25, 64*" #n "(%0)\n\t"
+#define LOAD(n)  "vmovdqa64 (%0), %%zmm" #n "\n\t"
 #define MADDS    EACH8(MADD, 0, 1, 2, 3, 4, 5, 6, 7) EACH8(MADD, 8, 9, 10, 11, 12, 13, 14, 15)
 #define CHAIN    EACH8(MADD, 0, 0, 0, 0, 0, 0, 0, 0) EACH8(MADD, 0, 0, 0, 0, 0, 0, 0, 0)
 #define ADDS     EACH8(ADD, 16, 17, 18, 19, 20, 21, 22, 23)
 #define SHIFTS   EACH8(SHIFT, 16, 17, 18, 19, 20, 21, 22, 23)
+#define LOADS    EACH8(LOAD, 16, 17, 18, 19, 20, 21, 22, 23)
 #define STORES   STORE(0) STORE(1) STORE(2) STORE(3)
 #define USED                                                                                                 \
     "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
@@ -48,6 +50,7 @@ PORT_LOOP(chain, CHAIN)
 PORT_LOOP(with_adds, MADDS ADDS)
 PORT_LOOP(with_shifts, MADDS SHIFTS)
 PORT_LOOP(with_stores, MADDS STORES)
+PORT_LOOP(with_loads, MADDS LOADS)
 
 static cuzk_status prepare(bench_run *r, cuzk_error *err)
 {
@@ -80,3 +83,4 @@ PORT_ROW(BENCH_PORT_MADD, "port-madd", "2^size times 16 multiply-adds", madds, "
 PORT_ROW(BENCH_PORT_ADD, "port-add", "the same with 8 additions", with_adds, "without", madds);
 PORT_ROW(BENCH_PORT_SHIFT, "port-shift", "the same with 8 shifts", with_shifts, "without", madds);
 PORT_ROW(BENCH_PORT_STORE, "port-store", "the same with 4 stores", with_stores, "without", madds);
+PORT_ROW(BENCH_PORT_LOAD, "port-load", "the same with 8 loads", with_loads, "without", madds);
