@@ -215,12 +215,8 @@ FP52_INLINE void fetch_two(const lanes *s, const uint32_t *next, const uint32_t 
 /* What the first groups of a second pass would wait for: y of the last groups of a row. */
 static void fetch_last(const lanes *s, const uint32_t *ref, size_t groups)
 {
-    for (size_t i = groups > AHEAD + 1 ? 8 * (groups - AHEAD - 1) : 0; i < 8 * groups; i++) {
-        if (s->bases)
-            prefetch_near(s, ref[i], 1, 1);
-        else
-            prefetch_near(s, ref[i], 1, 0);
-    }
+    for (size_t i = groups > AHEAD + 1 ? 8 * (groups - AHEAD - 1) : 0; i < 8 * groups; i++)
+        prefetch_near(s, ref[i], 1, s->bases != NULL);
 }
 
 static void point_in(point52 *r, const AFFINE *a)
@@ -473,8 +469,8 @@ FP52_INLINE void step_inverse(step *t, const fe *chain, const fe *before, int wa
 }
 
 /* Backwards over the groups, two in step, of which the second goes on beside the next two: that is where
- * squares have room for the steps to new x. next: the following row, or NULL; its points are fetched to the
- * second-level cache meanwhile. */
+ * squares have room for the steps to new x. next: the following row, or NULL; the x of its points are fetched
+ * to the second-level cache meanwhile, for the first pass. */
 FP52_INLINE void second_pass_of(lanes *s, const uint32_t *ref, const uint32_t *next, size_t groups,
                                 fe chain[2], int direct)
 {

@@ -279,7 +279,7 @@ static int level_batch(lists *s, const level *v, size_t batch, const cancel_toke
     for (size_t g = 0; g < groups; g++) {
         if (g + AHEAD < groups)
             lanes_prefetch(t, row + 8 * (g + AHEAD), v->sums);
-        for (int l = 0; l < 8 && rounds > 1; l++)
+        for (int l = 0; l < 8 && rounds > 1; l++) /* what no second pass has fetched */
             prefetch_coordinate(x_of(t, row[v->stride + 8 * g + (size_t)l]), 1);
         lanes_start(t, row + 8 * g, v->sums, g);
     }
